@@ -1,0 +1,1 @@
+"""Pointsman: the decision-provider gateway for agent systems."""
