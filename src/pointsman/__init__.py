@@ -1,1 +1,64 @@
-"""Pointsman: the decision-provider gateway for agent systems."""
+"""
+Pointsman: the decision-provider gateway for agent systems.
+
+An agent system makes dozens of small decisions per turn. Pointsman lets you change who
+decides, one decision point at a time, by an environment variable.
+"""
+
+from .gateway.answers import Answer, Chosen, Held, Refused, Reply, Scored, Usage
+from .gateway.consulting import Consultation
+from .gateway.errors import (
+    DeclarationError,
+    Fault,
+    NoAnswer,
+    PointsmanError,
+    Reason,
+    SetupError,
+)
+from .gateway.gateway import Gateway
+from .gateway.http import HttpRequest, HttpResponse
+from .gateway.plugins import Call, Limits, Offer, Provider, hookimpl
+from .gateway.points import DecisionPoint
+from .gateway.questions import Ask, Choice, Predicate, Score, When
+from .gateway.records import Attempt, Decision, Record, Recorder
+from .gateway.settings import Plan, Settings, Setup
+from .providers.scripted import scripted
+
+__all__ = [
+    "Answer",
+    "Ask",
+    "Attempt",
+    "Call",
+    "Choice",
+    "Chosen",
+    "Consultation",
+    "Decision",
+    "DecisionPoint",
+    "DeclarationError",
+    "Fault",
+    "Gateway",
+    "Held",
+    "HttpRequest",
+    "HttpResponse",
+    "Limits",
+    "NoAnswer",
+    "Offer",
+    "Plan",
+    "PointsmanError",
+    "Predicate",
+    "Provider",
+    "Reason",
+    "Record",
+    "Recorder",
+    "Refused",
+    "Reply",
+    "Score",
+    "Scored",
+    "Settings",
+    "Setup",
+    "SetupError",
+    "Usage",
+    "When",
+    "hookimpl",
+    "scripted",
+]

@@ -1,0 +1,294 @@
+"""
+When an answer is believed: the one place that decides it, as one pure function.
+
+`accept` pairs a reply with its questions, checks every live answer, holds it against the
+gate, and returns a `Verdict`: accepted, or one `Reason`. First validity in the order of
+the questions, then the gates.
+
+Bounds of a distribution over n outcomes, k of them above zero, each rounded to two decimals
+by its provider: Σp ≤ 1 + 0.005·k, Σp ≥ 1 − 0.005·n, max p ≥ 1/n − 0.005; the chosen option
+within 0.01 of the maximum; a score within 0.005 + Σ 0.005·i of its mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored
+from .errors import NoAnswer, Reason
+from .questions import Ask, Choice, Predicate, Question, Score, Value
+
+Scale: TypeAlias = Literal["reported", "probability"]
+"""Which number a gate compares: the provider's own confidence, or the top probability."""
+
+_Shape: TypeAlias = tuple[float, float, Mapping[str, float]]  # top probability, recomputed, all
+
+ROUNDING = 0.005  # half of the last digit that the hosted deciders keep
+SLACK = 1e-9  # sums of exact decimals miss by an ulp
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """
+    What a live answer has to clear.
+
+    Attributes:
+        minimum: Least confidence, in [0, 1]; inclusive.
+        scale: `reported`: choice and score use the provider's own confidence, a missing one
+            is 0. `probability`: that of the chosen outcome. A predicate's confidence is the
+            probability of its selected result on both.
+
+    """
+
+    minimum: float
+    scale: Scale = "reported"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """
+    What acceptance says of a reply.
+
+    Attributes:
+        reason: `ok`, or why it is not believed.
+        confidence: The minimum over live, gated questions; 1 if there is none. Also given
+            for an answer that is valid and too unsure; 0 for an invalid one.
+        answers: Name → checked answer; complete if the reply is valid, else empty.
+
+    """
+
+    reason: Reason
+    confidence: float = 0.0
+    answers: Mapping[str, Answer] = {}
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the answers may be acted on."""
+        return self.reason is Reason.OK
+
+
+def accept(ask: Ask, reply: Reply, gate: Gate) -> Verdict:
+    """Believe *reply* as the answer to *ask*, or say why not."""
+    try:
+        paired = _paired(ask, reply)
+        checked = _checked(ask, paired, gate)
+    except NoAnswer as fault:
+        return Verdict(fault.reason)
+    gated = [
+        answer
+        for name, answer in checked.items()
+        if answer.value is not None and not ask.questions[name].advisory
+    ]
+    confidence = min((answer.confidence for answer in gated), default=1.0)
+    return Verdict(_gate(gated, gate), confidence, checked)
+
+
+def _gate(gated: list[Answer], gate: Gate) -> Reason:
+    for answer in gated:
+        if answer.confidence < gate.minimum:
+            missing = answer.source == "missing"
+            return Reason.CONFIDENCE_MISSING if missing else Reason.LOW_CONFIDENCE
+    return Reason.OK
+
+
+def _paired(ask: Ask, reply: Reply) -> Mapping[str, RawAnswer]:
+    """Match by name, or by position with the echoed names checked."""
+    answers: Any = getattr(reply, "answers", None)  # a stranger's plug-in may return anything
+    if isinstance(answers, Mapping):
+        return _by_name(ask.questions, answers)
+    if isinstance(answers, list | tuple):
+        return _by_position(ask.questions, answers)
+    raise NoAnswer(Reason.MALFORMED)
+
+
+def _by_name(
+    asked: Mapping[str, Question], answers: Mapping[str, RawAnswer]
+) -> Mapping[str, RawAnswer]:
+    if any(name not in asked for name in answers):
+        raise NoAnswer(Reason.MISMATCHED)
+    if len(answers) < len(asked):
+        raise NoAnswer(Reason.INCOMPLETE)
+    return answers
+
+
+def _by_position(asked: Mapping[str, Question], answers: Sequence[Any]) -> Mapping[str, RawAnswer]:
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in answers):  # noqa: PLR2004
+        raise NoAnswer(Reason.MALFORMED)
+    echoed = [name for name, _ in answers if name is not None]
+    extra = len(answers) > len(asked) or any(name not in asked for name in echoed)
+    if extra or len(set(echoed)) < len(echoed):
+        raise NoAnswer(Reason.MISMATCHED)
+    if len(answers) < len(asked):
+        raise NoAnswer(Reason.INCOMPLETE)
+    paired = list(zip(asked, answers, strict=True))
+    if any(echo not in (None, name) for name, (echo, _) in paired):
+        raise NoAnswer(Reason.MISMATCHED)
+    return {name: raw for name, (_, raw) in paired}
+
+
+def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str, Answer]:
+    checked: dict[str, Answer] = {}
+    for name, question in ask.questions.items():
+        if not _live(question, checked):
+            checked[name] = Answer(value=None)
+        elif question.advisory:
+            checked[name] = _advised(question, paired[name], gate)
+        else:
+            checked[name] = check(question, paired[name], gate.scale)
+    return checked
+
+
+def _live(question: Question, checked: Mapping[str, Answer]) -> bool:
+    """A question counts while nothing decides over it, or what decides says so."""
+    when = question.when
+    return when is None or checked[when.question].value in when.answers
+
+
+def _advised(question: Question, raw: RawAnswer, gate: Gate) -> Answer:
+    try:
+        answer = check(question, raw, gate.scale)
+    except NoAnswer:
+        return Answer(value=None)
+    return answer if answer.confidence >= gate.minimum else Answer(value=None)
+
+
+def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:
+    """
+    Check one answer against its question.
+
+    Raises:
+        NoAnswer: It is not valid; the reason says why.
+
+    """
+    if isinstance(raw, Refused):
+        raise NoAnswer(Reason.REFUSED)
+    if isinstance(question, Choice) and isinstance(raw, Chosen):
+        return _choice(question, raw, scale)
+    if isinstance(question, Predicate) and isinstance(raw, Held):
+        return _predicate(question, raw)
+    if isinstance(question, Score) and isinstance(raw, Scored):
+        return _score(question, raw, scale)
+    raise NoAnswer(Reason.WRONG_TYPE)
+
+
+def _choice(question: Choice, raw: Chosen, scale: Scale) -> Answer:
+    _option(question, raw.option)
+    shape = _shape(question, raw)
+    if question.abstains and raw.option == question.sentinel:
+        raise NoAnswer(Reason.ABSTAINED)
+    return _rated(raw.option, raw.confidence, shape, scale)
+
+
+def _shape(question: Choice, raw: Chosen) -> _Shape | None:
+    given = raw.probabilities
+    if given is None:
+        return None
+    for option, probability in _items(given):
+        _option(question, option)
+        _number(probability, 1.0)
+    _sane(list(given.values()), len(question.options))
+    chosen = given.get(raw.option, 0.0)
+    if chosen < max(given.values()) - 2 * ROUNDING - SLACK:
+        raise NoAnswer(Reason.INCONSISTENT)
+    return chosen, choice_confidence(chosen, len(question.options)), given
+
+
+def _predicate(question: Predicate, raw: Held) -> Answer:
+    true = _number(raw.probability, 1.0)
+    value = question.tie if true == 0.5 else true > 0.5  # noqa: PLR2004 - the tie
+    selected = true if value else round(1.0 - true, 12)  # 1 − 0.45 is not quite 0.55
+    return Answer(
+        value=value,
+        confidence=selected,
+        source="probability",
+        probability=selected,
+        distribution={"true": true, "false": round(1.0 - true, 12)},
+    )
+
+
+def _score(question: Score, raw: Scored, scale: Scale) -> Answer:
+    levels = len(question.levels)
+    value = question.value(_number(raw.score, levels - 1))
+    if raw.probabilities is None:
+        return _rated(value, raw.confidence, None, scale)
+    if not isinstance(raw.probabilities, list | tuple) or len(raw.probabilities) != levels:
+        raise NoAnswer(Reason.MALFORMED)
+    given = [_number(probability, 1.0) for probability in raw.probabilities]
+    _sane(given, levels)
+    mean = sum(index * probability for index, probability in enumerate(given))
+    bound = ROUNDING + ROUNDING * levels * (levels - 1) / 2
+    if abs(raw.score - mean) > bound + SLACK:
+        raise NoAnswer(Reason.INCONSISTENT)
+    spread = dict(zip(question.levels, given, strict=True))
+    return _rated(value, raw.confidence, (max(given), score_confidence(given), spread), scale)
+
+
+def _rated(value: Value, reported: float | None, shape: _Shape | None, scale: Scale) -> Answer:
+    """Choose the number that counts; a missing one is 0."""
+    if reported is not None:
+        _number(reported, 1.0)
+    probability, recomputed, distribution = shape or (None, None, None)
+    counted = reported if scale == "reported" else probability
+    return Answer(
+        value=value,
+        confidence=0.0 if counted is None else counted,
+        source="missing" if counted is None else scale,
+        reported=reported,
+        recomputed=recomputed,
+        probability=probability,
+        distribution=distribution,
+    )
+
+
+def choice_confidence(top: float, options: int) -> float:
+    """Rescale the top probability so that chance is 0 and certainty 1 (docs.typesafe.ai)."""
+    chance = 1.0 / options
+    return max(0.0, (top - chance) / (1.0 - chance))
+
+
+def score_confidence(probabilities: Sequence[float]) -> float:
+    """
+    Say how narrow a distribution over levels is, in [0, 1] (docs.typesafe.ai).
+
+    1 − Σ p·|i − m| / D, where m is the most likely level (the lowest on ties) and D the mean
+    distance of all levels from the middle; not below 0.
+    """
+    levels = len(probabilities)
+    mode = max(range(levels), key=lambda index: probabilities[index])
+    middle = sum(abs(index - (levels - 1) / 2) for index in range(levels)) / levels
+    spread = sum(p * abs(index - mode) for index, p in enumerate(probabilities))
+    return max(0.0, 1.0 - spread / middle)
+
+
+def _sane(given: Sequence[float], outcomes: int) -> None:
+    total = sum(given)
+    above = sum(1 for probability in given if probability > 0)
+    if (
+        total > 1.0 + ROUNDING * above + SLACK
+        or total < 1.0 - ROUNDING * outcomes - SLACK
+        or max(given, default=0.0) < 1.0 / outcomes - ROUNDING - SLACK
+    ):
+        raise NoAnswer(Reason.INCONSISTENT)
+
+
+def _option(question: Choice, option: object) -> None:
+    if not isinstance(option, str):
+        raise NoAnswer(Reason.MALFORMED)
+    if option not in question.options:
+        raise NoAnswer(Reason.UNDECLARED_OPTION)
+
+
+def _items(given: object) -> list[tuple[object, object]]:
+    if not isinstance(given, Mapping):
+        raise NoAnswer(Reason.MALFORMED)
+    return list(given.items())
+
+
+def _number(value: object, highest: float) -> float:
+    if type(value) is not float and type(value) is not int:
+        raise NoAnswer(Reason.MALFORMED)
+    if not (math.isfinite(value) and 0.0 <= value <= highest):
+        raise NoAnswer(Reason.INVALID_NUMBER)
+    return value

@@ -1,0 +1,137 @@
+"""
+What comes back: raw answers as a provider gives them, and checked ones as the host gets them.
+
+A provider's `Reply` is a claim; only `acceptance` turns its parts into `Answer`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from .questions import Value
+
+
+class Chosen(msgspec.Struct, frozen=True, tag="choice"):
+    """
+    A provider's answer to a `Choice`.
+
+    Attributes:
+        option: Name of the chosen option.
+        probabilities: Option → probability; options left out count as 0.
+        confidence: The provider's own number in [0, 1], whatever it means there.
+
+    """
+
+    option: str
+    probabilities: Mapping[str, float] | None = None
+    confidence: float | None = None
+
+
+class Held(msgspec.Struct, frozen=True, tag="predicate"):
+    """
+    A provider's answer to a `Predicate`.
+
+    Attributes:
+        probability: That the predicate is true, in [0, 1].
+
+    """
+
+    probability: float
+
+
+class Scored(msgspec.Struct, frozen=True, tag="score"):
+    """
+    A provider's answer to a `Score`.
+
+    Attributes:
+        score: The expected level, counted from 0: a number in [0, levels − 1].
+        probabilities: One for each level, low to high.
+        confidence: The provider's own number in [0, 1].
+
+    """
+
+    score: float
+    probabilities: Sequence[float] | None = None
+    confidence: float | None = None
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refusal"):
+    """The provider declines to answer this question."""
+
+
+RawAnswer: TypeAlias = Chosen | Held | Scored | Refused
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """
+    What an attempt used.
+
+    Attributes:
+        input_tokens: Tokens read.
+        output_tokens: Tokens written.
+        cost_usd: US dollars; None if nobody knows.
+        estimated: True if the cost was computed from tokens and a list price.
+
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    estimated: bool = False
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """
+    What a provider returns for one `Ask`.
+
+    Attributes:
+        answers: By question name; or a sequence of (echoed name or None, answer) in the
+            order of the questions, for wires that match by position.
+        model: The model that answered, as served.
+        usage: Tokens and money, where known.
+        request_id: The provider's own id of the request.
+        notes: Further numbers by name, for example the best cosine of a choice. Recorded,
+            never acted on.
+
+    """
+
+    answers: Mapping[str, RawAnswer] | Sequence[tuple[str | None, RawAnswer]]
+    model: str = ""
+    usage: Usage | None = None
+    request_id: str | None = None
+    notes: Mapping[str, float] | None = None
+
+
+Source: TypeAlias = Literal["reported", "probability", "missing", "current"]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    One checked answer.
+
+    Attributes:
+        value: The option's name, the truth, or the number on the score's scale; None when
+            the question was not live, or advisory and unspecified.
+        confidence: The number that was compared with the threshold, in [0, 1].
+        source: Where it comes from: `reported` by the provider, the `probability` of the
+            selected outcome, `missing` (then it is 0), or `current` (the host's own path,
+            which has none).
+        reported: The provider's own confidence, if it gave one.
+        recomputed: What TypeSafe's formula makes of the distribution; may differ from
+            `reported`, which is no fault.
+        probability: That of the chosen option, of the selected truth, or of the most
+            likely level, if a distribution was given.
+        distribution: Outcome → probability, if given. A score's outcomes are its labels.
+
+    """
+
+    value: Value | None
+    confidence: float = 0.0
+    source: Source = "missing"
+    reported: float | None = None
+    recomputed: float | None = None
+    probability: float | None = None
+    distribution: Mapping[str, float] | None = None

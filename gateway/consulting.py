@@ -1,0 +1,63 @@
+"""Consulting: the host asks beside its own path, and tells what that path decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .engine import Case, consult, recorded
+from .settings import CURRENT
+
+if TYPE_CHECKING:
+    from .deciding import Deciding
+    from .records import Decision
+    from .wiring import Wiring
+
+
+class Consultation:
+    """
+    One consultation, from `Gateway.consultation`.
+
+    `ask` or `ask_sync` gives the decision, or None when `current` should carry on; then
+    `observe` tells what current did, so that shadows and splits can compare.
+    """
+
+    def __init__(self, deciding: Deciding, wiring: Wiring, case: Case) -> None:
+        self._deciding = deciding
+        self._wiring = wiring
+        self._case = case
+        self.decision: Decision[Any] | None = None
+
+    @property
+    def id(self) -> str:
+        """The decision's id, also where current decides."""
+        return self._case.id
+
+    async def ask(self) -> Decision[Any] | None:
+        """
+        Ask the planned provider; None: carry on with current.
+
+        Raises:
+            NoAnswer: It is not believed, and the plan has no fallback.
+
+        """
+        if not self._idle():
+            self.decision = await self._deciding.async_(self._wiring, consult, self._case)
+        return self.decision
+
+    def ask_sync(self) -> Decision[Any] | None:
+        """As `ask`, on this thread."""
+        if not self._idle():
+            self.decision = self._deciding.sync(self._wiring, consult, self._case)
+        return self.decision
+
+    def observe(self, value: object) -> None:
+        """Tell what current decided. The record of the same id is written again, completed."""
+        if self.decision is None and (self._wiring.telemetry.observed or self._case.attempts):
+            outcome = self._case.read(value)
+            record = recorded(self._case, provider=CURRENT, outcome=outcome)
+            self._wiring.telemetry.decided(msgspec.structs.replace(record, id=self.id))
+
+    def _idle(self) -> bool:
+        return self._case.planned is None and not self._wiring.telemetry.observed

@@ -1,0 +1,55 @@
+"""`current`: the host's own path, run at most once in a decision."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_NOT_RUN: Any = object()
+
+
+class Current:
+    """
+    What the host runs today, with the arguments of this call.
+
+    Calling it is for providers that need its value: the first call runs it, and the
+    fallback reuses the result. A coroutine then becomes a task that the decision owns.
+    """
+
+    __slots__ = ("_args", "_error", "_function", "_kwargs", "_value")
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._function, self._args, self._kwargs = function, args, kwargs or {}
+        self._value = _NOT_RUN
+        self._error: BaseException | None = None
+
+    def __call__(self) -> Any:  # noqa: ANN401 - the host's own value
+        """Run it, or give what it gave before; an awaitable where the host is async."""
+        if self._error is not None:
+            raise self._error
+        if self._value is _NOT_RUN:
+            try:
+                value = self._function(*self._args, **self._kwargs)
+            except BaseException as error:
+                self._error = error
+                raise
+            self._value = asyncio.ensure_future(value) if inspect.isawaitable(value) else value
+        return self._value
+
+    def take(self) -> Any:  # noqa: ANN401 - the host's own value
+        """Run it for the fallback, on the caller's own thread or task, unless it has run."""
+        if self._value is _NOT_RUN and self._error is None:
+            return self._function(*self._args, **self._kwargs)
+        return self()
+
+    def close(self) -> None:
+        """End what a provider began and nobody waits for any more."""
+        if isinstance(self._value, asyncio.Future):
+            self._value.cancel()

@@ -1,0 +1,176 @@
+"""From a call to a `Case`, and a case through the engine to a told decision."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from . import context
+from .asking import Asking
+from .current import Current
+from .engine import Case, Flow, Outcome, drive_async, drive_sync, recorded
+from .errors import SetupError
+from .plugins import Call
+from .points import DecisionPoint
+from .questions import Ask
+from .records import Decision
+from .returns import Read, Write, reader
+from .runtime import Runtime, running_loop
+from .settings import CURRENT
+from .wiring import Wired, Wiring
+from .wrapping import Wrapped
+
+T = TypeVar("T")
+
+
+class Hosted(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    What the host brings to one decision.
+
+    Attributes:
+        current: Its own path; None if it has none.
+        read: Host's value → outcome.
+        write: Outcome → host's value.
+        subject: Who it is about.
+        within: The call that this one is nested in.
+
+    """
+
+    current: Current | None = None
+    read: Read | None = None
+    write: Write | None = None
+    subject: str | None = None
+    within: Call | None = None
+
+
+def hosted(wrapped: Wrapped, ask: Ask, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hosted:
+    """Say what a wrapped function brings to the decision of one of its calls."""
+    subject = wrapped.subject(*args, **kwargs) if wrapped.subject is not None else None
+    return Hosted(
+        current=Current(wrapped.function, args, kwargs),
+        read=wrapped.reads(ask.questions),
+        write=wrapped.writes(ask.questions),
+        subject=subject,
+    )
+
+
+class Deciding:
+    """Runs the flows of one gateway."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def case(
+        self, wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask, host: Hosted
+    ) -> Case:
+        """Put together what the engine needs."""
+        return Case(
+            point=point,
+            plan=wired.plan,
+            ask=ask,
+            call=_call(wired, point, host),
+            planned=wired.planned,
+            behind=wired.behind,
+            own_gate=wired.own_gate,
+            read=_careful(host.read or reader(ask.questions), wiring, point),
+            write=host.write or _same,
+            id=_new_id(),
+            begun=time.perf_counter(),
+            attempts=[],
+        )
+
+    def sync(self, wiring: Wiring, flow: Callable[[Case], Flow[T]], case: Case) -> T:
+        """Run *flow* on this thread, and tell how it ended."""
+        asking = Asking(self._runtime, wiring.telemetry)
+        try:
+            end = drive_sync(flow(case), asking.sync)
+        except BaseException:
+            wiring.telemetry.decided(recorded(case, provider=""))
+            raise
+        finally:
+            _close(case)
+        _tell(wiring, case, end)
+        return end
+
+    async def async_(self, wiring: Wiring, flow: Callable[[Case], Flow[T]], case: Case) -> T:
+        """Run *flow* in this task, and tell how it ended."""
+        running_loop()
+        asking = Asking(self._runtime, wiring.telemetry)
+        try:
+            end = await drive_async(flow(case), asking.async_)
+        except BaseException:
+            wiring.telemetry.decided(recorded(case, provider=""))
+            raise
+        finally:
+            _close(case)
+        _tell(wiring, case, end)
+        return end
+
+
+def must_end(point: DecisionPoint, wired: Wired) -> None:
+    """
+    Refuse to ask where nothing stands behind the provider.
+
+    Raises:
+        SetupError: No current, no stand-in, no declared outcome.
+
+    """
+    if wired.behind is None and point.undecided is None:
+        fix = "Pass `current=`, or declare what happens in doubt: `on_undecided` or `safe`"
+        raise SetupError.of(point.name, "nothing decides this point when a provider cannot", fix)
+
+
+def _call(wired: Wired, point: DecisionPoint, host: Hosted) -> Call:
+    within, plan = host.within, wired.plan
+    deadline = within.deadline if within is not None else None
+    if plan.deadline is not None and plan.provider != CURRENT:
+        own = time.monotonic() + plan.deadline
+        deadline = own if deadline is None else min(own, deadline)
+    return Call(
+        point=point.name,
+        subject=host.subject or context.subject(),
+        deadline=deadline,
+        depth=0 if within is None else within.depth + 1,
+        asking=() if within is None else within.asking,
+        current=host.current,
+    )
+
+
+def _careful(read: Read, wiring: Wiring, point: DecisionPoint) -> Callable[[Any], Outcome]:
+    """The host's value is already its answer: failing to read it must not cost it."""
+
+    def careful(value: object) -> Outcome:
+        try:
+            return read(value)  # type: ignore[no-any-return]
+        except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+            wiring.telemetry.read_failed(point.name, error)
+            return None
+
+    return careful
+
+
+def _tell(wiring: Wiring, case: Case, end: object) -> None:
+    if isinstance(end, Decision):
+        wiring.telemetry.decided(end.record)
+        for collector in context.collectors():
+            collector.append(end)
+    elif case.attempts or wiring.telemetry.observed:  # consulted in vain: `current` carries on
+        wiring.telemetry.decided(recorded(case, provider=CURRENT))
+
+
+def _close(case: Case) -> None:
+    if isinstance(case.call.current, Current):
+        case.call.current.close()
+
+
+def _new_id() -> str:
+    """Make an id that sorts by time."""
+    return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
+
+
+def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through
+    return outcome

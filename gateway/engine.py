@@ -1,0 +1,249 @@
+"""
+The flow of a decision, from question to record: plan → ask → accept → fall back once → record.
+
+It is a generator without I/O. It yields what has to be done, `AskProvider` or `RunCurrent`,
+and is driven by `drive_sync` or `drive_async`, which know how. Read it top to bottom.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from .acceptance import Gate, Verdict, accept
+from .answers import Answer, Reply
+from .errors import NoAnswer, Reason
+from .plugins import Call
+from .points import DecisionPoint
+from .questions import Ask, Value
+from .records import Attempt, Decision, Record
+from .resilience import Lane
+from .settings import CURRENT, Plan
+
+T = TypeVar("T")
+Outcome: TypeAlias = Value | Mapping[str, Value | None] | None
+
+
+class AskProvider(msgspec.Struct, frozen=True):
+    """Ask *lane*'s provider; the answer is a `Reply`, or `NoAnswer` is thrown back."""
+
+    lane: Lane
+    ask: Ask
+    call: Call
+
+
+class RunCurrent(msgspec.Struct, frozen=True):
+    """Run what the host runs today; what it raises is thrown back untouched."""
+
+    call: Call
+
+
+Step: TypeAlias = AskProvider | RunCurrent
+Flow: TypeAlias = Generator[Step, Any, T]
+
+
+class Case(msgspec.Struct, kw_only=True):
+    """
+    One decision to be made.
+
+    Attributes:
+        point: Where.
+        plan: By whom, and what is believed.
+        ask: What is asked.
+        call: In which circumstances; `call.current` runs the host's own path.
+        planned: The planned provider's lane; None if the plan is `current`.
+        behind: The lane of the provider that stands in where the host has no path of its own.
+        own_gate: The gate of that stand-in.
+        read: Host's value → outcome in the point's vocabulary.
+        write: Outcome → host's value.
+        id: The decision's id.
+        begun: When it began, on `time.perf_counter`.
+        attempts: What was tried so far.
+
+    """
+
+    point: DecisionPoint
+    plan: Plan
+    ask: Ask
+    call: Call
+    planned: Lane | None
+    behind: Lane | None
+    own_gate: Gate | None
+    read: Callable[[Any], Outcome]
+    write: Callable[[Any], Any]
+    id: str
+    begun: float
+    attempts: list[Attempt] = []
+
+
+def decide(case: Case) -> Flow[Decision[Any]]:
+    """Ask the planned provider; where it is not believed, `current` decides, once."""
+    decision = yield from consult(case)
+    if decision is not None:
+        return decision
+    if case.call.current is not None:
+        return (yield from _host(case))
+    if case.behind is not None and case.behind is not case.planned and case.own_gate is not None:
+        verdict = yield from _attempt(case, case.behind, case.own_gate)
+        if verdict.accepted:
+            return _decided(case, case.behind.name, verdict)
+    return _undecided(case)
+
+
+def consult(case: Case) -> Flow[Decision[Any] | None]:
+    """
+    Ask the planned provider only; None means that `current` carries on.
+
+    Raises:
+        NoAnswer: It is not believed, and the plan has no fallback.
+
+    """
+    if case.planned is None:
+        return None
+    verdict = yield from _attempt(case, case.planned, case.plan.gate)
+    if verdict.accepted:
+        return _decided(case, case.planned.name, verdict)
+    if not case.plan.fallback:
+        raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
+    return None
+
+
+def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
+    """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
+    begun = time.perf_counter()
+    call = _sliced(case) if lane is case.planned else case.call
+    reply: Reply | None = None
+    verdict = Verdict(Reason.CANCELLED)
+    operator = False
+    try:
+        lane.enter(case.ask, call)
+        reply = yield AskProvider(lane, case.ask, call)
+        verdict = accept(case.ask, reply, gate)
+    except NoAnswer as fault:
+        reply, operator, verdict = fault.reply, fault.operator, Verdict(fault.reason)
+    finally:
+        lane.saw(verdict.reason, operator=operator)
+        case.attempts.append(_written(lane, gate, verdict, reply, begun, call))
+    return verdict
+
+
+def _sliced(case: Case) -> Call:
+    """Leave the fallback its share of the deadline; a deliberating provider is entered."""
+    call, plan, lane = case.call, case.plan, case.planned
+    if call.deadline is not None and plan.fallback:
+        now = time.monotonic()
+        until = now + (call.deadline - now) * (1.0 - plan.share)
+        call = msgspec.structs.replace(call, deadline=until)
+    if lane is not None and lane.deliberates:
+        call = msgspec.structs.replace(call, asking=(*call.asking, lane.name))
+    return call
+
+
+def _host(case: Case) -> Flow[Decision[Any]]:
+    """Run the host's own path; its exceptions pass through, wrapped in nothing."""
+    begun = time.perf_counter()
+    reason = Reason.PROVIDER_ERROR
+    try:
+        value = yield RunCurrent(case.call)
+        reason = Reason.OK
+    except NoAnswer as fault:  # an async path that was cancelled at the deadline
+        reason = fault.reason
+        raise
+    finally:
+        late = case.call.deadline is not None and time.monotonic() > case.call.deadline
+        seconds = time.perf_counter() - begun
+        case.attempts.append(Attempt(provider=CURRENT, reason=reason, seconds=seconds, late=late))
+    return Decision(value, recorded(case, provider=CURRENT, outcome=case.read(value)))
+
+
+def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
+    outcome = outcome_of(verdict.answers)
+    record = recorded(
+        case,
+        provider=provider,
+        outcome=outcome,
+        answers=verdict.answers,
+        confidence=verdict.confidence,
+    )
+    return Decision(case.write(outcome), record)
+
+
+def _undecided(case: Case) -> Decision[Any]:
+    outcome = case.point.undecided
+    value = None if outcome is None else case.write(outcome)
+    return Decision(value, recorded(case, provider="", outcome=outcome, undecided=True))
+
+
+def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
+    """The value of the only question, or question → value."""
+    if len(answers) == 1:
+        (answer,) = answers.values()
+        return answer.value
+    return {name: answer.value for name, answer in answers.items()}
+
+
+def _written(
+    lane: Lane, gate: Gate, verdict: Verdict, reply: Reply | None, begun: float, call: Call
+) -> Attempt:
+    return Attempt(
+        provider=lane.name,
+        model=(reply.model if reply is not None else "") or lane.model,
+        reason=verdict.reason,
+        confidence=verdict.confidence,
+        minimum=gate.minimum,
+        seconds=time.perf_counter() - begun,
+        usage=reply.usage if reply is not None else None,
+        request_id=reply.request_id if reply is not None else None,
+        notes=reply.notes if reply is not None else None,
+        late=call.deadline is not None and time.monotonic() > call.deadline,
+    )
+
+
+def recorded(case: Case, **said: Any) -> Record:  # noqa: ANN401 - a record's own fields
+    """Write down what is known of *case*, with what is *said* of its end."""
+    return Record(
+        id=case.id,
+        at=time.time(),
+        point=case.point.name,
+        variant=case.plan.provider,
+        reason=case.attempts[0].reason if case.attempts else Reason.OK,
+        attempts=tuple(case.attempts),
+        seconds=time.perf_counter() - case.begun,
+        **said,
+    )
+
+
+def drive_sync(flow: Flow[T], perform: Callable[[Step], object]) -> T:
+    """Drive *flow* on the caller's own thread."""
+    resume: Callable[[Any], Step] = flow.send
+    given: object = None
+    while True:
+        try:
+            step = resume(given)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        try:
+            resume, given = flow.send, perform(step)
+        except StopIteration:  # cannot be thrown into a generator; the host's own, untouched
+            flow.close()
+            raise
+        except BaseException as fault:  # noqa: BLE001 - the flow says what it means
+            resume, given = flow.throw, fault
+
+
+async def drive_async(flow: Flow[T], perform: Callable[[Step], Awaitable[object]]) -> T:
+    """Drive *flow* in the caller's own task."""
+    resume: Callable[[Any], Step] = flow.send
+    given: object = None
+    while True:
+        try:
+            step = resume(given)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        try:
+            resume, given = flow.send, await perform(step)
+        except BaseException as fault:  # noqa: BLE001 - the flow says what it means
+            resume, given = flow.throw, fault

@@ -1,0 +1,166 @@
+"""
+Everything that Pointsman raises, ordered by who must act.
+
+PointsmanError
+├── SetupError          the operator: a variable, a plug-in or a wrapped function is wrong;
+│                       raised at start, with every fault at once; never hidden by a fallback
+├── DeclarationError    the programmer: a question, a point or a state contradicts itself
+└── NoAnswer            nobody: the provider gave nothing that may be believed; the gateway
+                        falls back to `current`, once. The host meets it only where the
+                        fallback is switched off or nothing stands behind it
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .answers import Reply
+    from .records import Attempt
+
+
+class Reason(StrEnum):
+    """
+    Why an attempt was believed or not. The list is closed; readers accept unknown ones.
+
+    A reason is the only thing about a failure that may steer the gateway or be logged:
+    a provider's own words never do.
+    """
+
+    OK = "ok"
+    LOW_CONFIDENCE = "low_confidence"
+    CONFIDENCE_MISSING = "confidence_missing"
+    REFUSED = "refused"
+    ABSTAINED = "abstained"
+    INCOMPLETE = "incomplete"
+    MALFORMED = "malformed"
+    MISMATCHED = "mismatched"
+    WRONG_TYPE = "wrong_type"
+    UNDECLARED_OPTION = "undeclared_option"
+    INVALID_NUMBER = "invalid_number"
+    INCONSISTENT = "inconsistent"
+    UNSUPPORTED = "unsupported"
+    TIMEOUT = "timeout"
+    TRANSPORT = "transport"
+    RATE_LIMITED = "rate_limited"
+    AUTH = "auth"
+    PAYMENT = "payment"
+    REJECTED = "rejected"
+    PROVIDER_ERROR = "provider_error"
+    TOO_LARGE = "too_large"
+    BREAKER_OPEN = "breaker_open"
+    OVER_BUDGET = "over_budget"
+    NESTED = "nested"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+class PointsmanError(Exception):
+    """What all errors of this package share."""
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """
+    One thing that somebody has to put right.
+
+    Attributes:
+        where: The variable, point, function or plug-in concerned.
+        problem: What is wrong with it. Never holds a secret's value.
+        fix: What to do next.
+
+    """
+
+    where: str
+    problem: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}. {self.fix}"
+
+
+class SetupError(PointsmanError):
+    """
+    The operator must act; `faults` lists everything that is wrong, not just the first.
+
+    Raised before a question is asked: by `Gateway.from_env`, `Gateway.check`,
+    `Gateway.point`, or by the first call that needs what is missing.
+    """
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__(*faults)
+        self.faults: tuple[Fault, ...] = faults
+
+    def __str__(self) -> str:
+        if len(self.faults) == 1:
+            return str(self.faults[0])
+        lines = "".join(f"\n  - {fault}" for fault in self.faults)
+        return f"{len(self.faults)} things must be put right:{lines}"
+
+    @classmethod
+    def of(cls, where: str, problem: str, fix: str) -> SetupError:
+        """Make the error for a single fault."""
+        return cls(Fault(where, problem, fix))
+
+
+class DeclarationError(PointsmanError, ValueError):
+    """A value contradicts itself: one option only, a repeated level, a state that is no JSON."""
+
+
+class NoAnswer(PointsmanError):
+    """
+    A provider gave nothing that may be believed.
+
+    Providers raise it with a reason and nothing else; map foreign errors at your edge.
+    Where the fallback is off it reaches the host, with the attempts made.
+
+    Attributes:
+        reason: Why, from the closed list.
+        point: The decision point; empty while the error is still inside a provider.
+        attempts: What was tried, in order; empty while inside a provider.
+        operator: True when the operator must act (an unknown model): reported as
+            `decision.operator_fault` besides falling back. `auth` and `payment` always are.
+        reply: What did come back, for tokens, cost and served model; never believed.
+
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        *,
+        point: str = "",
+        attempts: Sequence[Attempt] = (),
+        operator: bool = False,
+        reply: Reply | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.point = point
+        self.attempts = tuple(attempts)
+        self.operator = operator
+        self.reply = reply
+
+    def __str__(self) -> str:
+        where = f"{self.point}: " if self.point else ""
+        tried = ", ".join(f"{one.provider} ({one.reason})" for one in self.attempts)
+        return f"{where}no answer that may be believed: {tried or self.reason.value}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {"point": self.point, "attempts": self.attempts}
+        return (type(self), (self.reason,), state)
+
+
+def raise_all(faults: Iterable[Fault]) -> None:
+    """
+    Raise one `SetupError` for all *faults*; do nothing when there are none.
+
+    Raises:
+        SetupError: There is at least one fault.
+
+    """
+    if listed := tuple(faults):
+        raise SetupError(*listed)

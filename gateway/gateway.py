@@ -1,0 +1,308 @@
+"""`Gateway`: what users hold. Three shapes: wrap a function, consult, or ask."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, ParamSpec, TypeVar, overload
+
+import msgspec
+
+from . import context
+from .consulting import Consultation
+from .current import Current
+from .deciding import Hosted, hosted, must_end
+from .engine import Case, decide
+from .errors import SetupError
+from .lifecycle import Lifecycle
+from .plugins import Call
+from .points import DecisionPoint, OnUndecided, suffix_of
+from .questions import Ask, Question, State
+from .records import Decision
+from .wiring import Wired, Wiring
+from .wrapping import Wrapped, declared, wrap
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Gateway(Lifecycle):
+    """
+    Decides who decides, one decision point at a time, by environment variables.
+
+    Several gateways in one process do not disturb each other. Nothing is opened before the
+    first decision that needs it.
+
+    >>> gateway = Gateway.from_env({"DECISION_LOG": "off"})
+    >>> @gateway.point("TEAM", Choice("Who takes it?", ["billing", "tech"]))
+    ... def team(message: str) -> str:
+    ...     return "billing" if "invoice" in message else "tech"
+    >>> team("my invoice doubled")
+    'billing'
+    """
+
+    # --- declaring -----------------------------------------------------------------------
+
+    @overload
+    def point(
+        self,
+        name: str | DecisionPoint,
+        question: Question | Mapping[str, Question] | None = None,
+        *,
+        read: Callable[[Any], Any] | None = None,
+        write: Callable[[Any], Any] | None = None,
+        subject: Callable[..., str | None] | None = None,
+    ) -> Callable[[F], F]: ...
+
+    @overload
+    def point(
+        self,
+        name: str | DecisionPoint,
+        question: Question | Mapping[str, Question] | None = None,
+        *,
+        ask: Callable[P, Ask],
+        read: Callable[[Any], Any] | None = None,
+        write: Callable[[Any], Any] | None = None,
+        subject: Callable[..., str | None] | None = None,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+    def point(
+        self,
+        name: str | DecisionPoint,
+        question: Question | Mapping[str, Question] | None = None,
+        **given: Any,
+    ) -> Callable[[Any], Any]:
+        """
+        Wrap the function that decides today; it becomes `current`, the only fallback.
+
+        Args:
+            name: Suffix of the point's variables, or a declaration.
+            question: What is asked; absent: the catalogue's own questions.
+            **given: As follows.
+            ask: Builds the `Ask` from the call's arguments. Without it the function must
+                have exactly one text or messages parameter, or parameters named like the
+                point's state fields.
+            read: The function's value → outcome in the point's vocabulary.
+            write: Outcome → the function's value. Both have defaults for str, bool, int,
+                float, Enum, Literal. Several questions: the outcome is a dict.
+            subject: Names the subject of a call from its arguments.
+
+        Raises:
+            SetupError: No question, or nothing says what the deciders are shown.
+
+        """
+        point = declared(name, question, self._wiring.plugins.points)
+        self._note(point, point.name if isinstance(name, DecisionPoint) else name)
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            wrapped = wrap(point, function, **given)
+            self._wrapped.append(wrapped)
+            return self._around(wrapped)
+
+        return decorate
+
+    def _around(self, wrapped: Wrapped) -> Callable[..., Any]:
+        point, function = wrapped.point, wrapped.function
+
+        @functools.wraps(function)
+        async def asynchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if self._untouched(point):
+                return await function(*args, **kwargs)
+            return (await self._decide_async(wrapped, args, kwargs)).value
+
+        @functools.wraps(function)
+        def synchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if self._untouched(point):
+                return function(*args, **kwargs)
+            if wrapped.is_async:  # a `def` that returns a coroutine
+                return asynchronous(*args, **kwargs)
+            return self._decide_sync(wrapped, args, kwargs).value
+
+        plain = not inspect.iscoroutinefunction(function)
+        around: Any = synchronous if plain else asynchronous
+        around.__pointsman__ = (self, wrapped)
+        return around  # type: ignore[no-any-return]
+
+    def _untouched(self, point: DecisionPoint) -> bool:
+        return not self._layers and not context.collectors() and self._wiring.untouched(point)
+
+    # --- deciding ------------------------------------------------------------------------
+
+    @overload
+    async def decide(
+        self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Decision[R]: ...
+
+    @overload
+    async def decide(
+        self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Decision[R]: ...
+
+    async def decide(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Decision[Any]:
+        """
+        Call a wrapped function and get the whole decision: value, provider, attempts.
+
+        Raises:
+            NoAnswer: The provider is not believed, and the plan has no fallback.
+            SetupError: *fn* is not wrapped by this gateway.
+
+        """
+        wrapped, bound = self._wrapped_in(fn)
+        return await self._decide_async(wrapped, (*bound, *args), kwargs)
+
+    def decide_sync(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Decision[R]:
+        """As `decide`, for a wrapped function that is not async, on this thread."""
+        wrapped, bound = self._wrapped_in(fn)
+        if wrapped.is_async:
+            fix = "Use `await gateway.decide(…)`"
+            raise SetupError.of(wrapped.where, "it is async, and cannot be run without a loop", fix)
+        return self._decide_sync(wrapped, (*bound, *args), kwargs)
+
+    async def ask(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        current: Callable[[], Any] | None = None,
+        subject: str | None = None,
+        on_undecided: OnUndecided | None = None,
+        within: Call | None = None,
+    ) -> Decision[Any]:
+        """
+        Decide without a wrapped function.
+
+        Args:
+            point: A declaration, or the name of one, or any name if *ask* is an `Ask`.
+            ask: An `Ask`, or the state for the point's own questions.
+            current: What the host runs today, without arguments.
+            subject: Who it is about; absent: the session's.
+            on_undecided: What happens when nobody decides, for a point of one predicate.
+            within: The call that this one is nested in.
+
+        Raises:
+            NoAnswer: The provider is not believed, and the plan has no fallback.
+            SetupError: Nothing decides when a provider cannot.
+
+        """
+        host = Hosted(current=_current(current), subject=subject, within=within)
+        wiring, case = self._asked_case(point, ask, host, on_undecided)
+        return await self._deciding.async_(wiring, decide, case)
+
+    def ask_sync(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        current: Callable[[], Any] | None = None,
+        subject: str | None = None,
+        on_undecided: OnUndecided | None = None,
+        within: Call | None = None,
+    ) -> Decision[Any]:
+        """As `ask`, on this thread."""
+        host = Hosted(current=_current(current), subject=subject, within=within)
+        wiring, case = self._asked_case(point, ask, host, on_undecided)
+        return self._deciding.sync(wiring, decide, case)
+
+    async def consult(self, point: str | DecisionPoint, ask: Ask | State) -> Decision[Any] | None:
+        """
+        Ask the planned provider beside the host's own path; None: current carries on.
+
+        Raises:
+            NoAnswer: The provider is not believed, and the plan has no fallback.
+
+        """
+        return await self.consultation(point, ask).ask()
+
+    def consult_sync(self, point: str | DecisionPoint, ask: Ask | State) -> Decision[Any] | None:
+        """As `consult`, on this thread."""
+        return self.consultation(point, ask).ask_sync()
+
+    def consultation(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        subject: str | None = None,
+        within: Call | None = None,
+    ) -> Consultation:
+        """Prepare a consultation whose handle can be told what current decided."""
+        host = Hosted(subject=subject, within=within)
+        wiring, wired, asked, built = self._resolved(point, ask)
+        return Consultation(
+            self._deciding, wiring, self._deciding.case(wiring, wired, asked, built, host)
+        )
+
+    def _asked_case(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        host: Hosted,
+        on_undecided: OnUndecided | None,
+    ) -> tuple[Wiring, Case]:
+        wiring, wired, asked, built = self._resolved(point, ask)
+        if on_undecided is not None:
+            asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
+        if host.current is None:
+            must_end(asked, wired)
+        return wiring, self._deciding.case(wiring, wired, asked, built, host)
+
+    def _resolved(
+        self, point: str | DecisionPoint, ask: Ask | State
+    ) -> tuple[Wiring, Wired, DecisionPoint, Ask]:
+        wiring = self._wiring
+        if isinstance(point, DecisionPoint):
+            asked = point
+        else:
+            known = {**wiring.plugins.points, **self._asked}
+            questions = ask.questions if isinstance(ask, Ask) else None
+            name = suffix_of(point)
+            asked = known[name] if name in known else declared(point, questions, known)
+        self._note(asked, asked.name)
+        built = ask if isinstance(ask, Ask) else asked.ask(ask, wiring.settings.globals.language)
+        return wiring, self._wired(wiring, asked), asked, built
+
+    async def _decide_async(
+        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Decision[Any]:
+        wiring, case = self._wrapped_case(wrapped, args, kwargs)
+        return await self._deciding.async_(wiring, decide, case)
+
+    def _decide_sync(
+        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Decision[Any]:
+        wiring, case = self._wrapped_case(wrapped, args, kwargs)
+        return self._deciding.sync(wiring, decide, case)
+
+    def _wrapped_case(
+        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Wiring, Case]:
+        wiring = self._wiring
+        wired = self._wired(wiring, wrapped.point)
+        ask = wrapped.build((args, kwargs), wiring.settings.globals.language)
+        host = hosted(wrapped, ask, args, kwargs)
+        return wiring, self._deciding.case(wiring, wired, wrapped.point, ask, host)
+
+    def _wrapped_in(self, fn: Callable[..., Any]) -> tuple[Wrapped, tuple[Any, ...]]:
+        owner, wrapped = getattr(fn, "__pointsman__", (None, None))
+        if owner is not self or wrapped is None:
+            fix = "Pass a function that this gateway's `point` wraps"
+            raise SetupError.of(repr(fn), "it is no decision point of this gateway", fix)
+        bound = getattr(fn, "__self__", None)
+        return wrapped, () if bound is None else (bound,)
+
+    # --- surroundings --------------------------------------------------------------------
+
+    def session(self, subject: str) -> context.Session:
+        """Bind *subject* to the decisions made inside, with `with` or `async with`."""
+        return context.Session(subject)
+
+    def collect(self) -> AbstractContextManager[list[Decision[Any]]]:
+        """Collect the decisions made inside, in this task and those it starts."""
+        return context.collecting()
+
+
+def _current(function: Callable[[], Any] | None) -> Current | None:
+    return None if function is None else Current(function)

@@ -1,0 +1,289 @@
+"""
+The HTTP client: requests and responses as plain values, one sync and one async sender.
+
+The only module that imports httpx, at first use. A provider's `exchange` yields requests and
+is sent responses; the senders bound all attempts together by one deadline, retry what may be
+retried, and map foreign errors to reasons. Bodies never reach an error message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Generator, Mapping
+from email.utils import parsedate_to_datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from . import sockets
+from .errors import NoAnswer, Reason
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
+
+MAX_CONNECTIONS = 100  # for each provider and loop; further asks wait in front of the pool
+MAX_BODY = 8 * 1024 * 1024  # bytes; 400 answers with 255 options each stay below 6 MiB
+RETRIED = frozenset({408, 429, 500, 502, 503, 504, 524, 529})
+FIRST_WAIT, LONGEST_WAIT = 0.2, 2.0  # seconds between attempts, where the server names none
+
+_REASONS: Mapping[int, Reason] = {
+    401: Reason.AUTH,
+    402: Reason.PAYMENT,
+    403: Reason.AUTH,
+    408: Reason.TIMEOUT,
+    413: Reason.TOO_LARGE,
+    424: Reason.PROVIDER_ERROR,
+    429: Reason.RATE_LIMITED,
+}
+
+
+class HttpRequest(msgspec.Struct, frozen=True):
+    """
+    One request.
+
+    Attributes:
+        method: `GET`, `POST`, …
+        url: Absolute.
+        headers: May hold secrets, so it is left out of the repr.
+        content: The body.
+
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    content: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"HttpRequest({self.method} {self.url})"
+
+
+class HttpResponse(msgspec.Struct, frozen=True):
+    """
+    One response, read whole.
+
+    Attributes:
+        status: The status code.
+        headers: With lower-case names.
+        content: The body; left out of the repr, since it may repeat what was sent.
+
+    """
+
+    status: int
+    headers: Mapping[str, str] = {}
+    content: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"HttpResponse({self.status})"
+
+
+Exchange = Generator[HttpRequest, HttpResponse, T]
+
+
+def reason_of(status: int) -> Reason:
+    """Map a status that is no success to a reason of the closed list."""
+    if status >= 500:  # noqa: PLR2004 - server errors
+        return Reason.PROVIDER_ERROR
+    return _REASONS.get(status, Reason.REJECTED)
+
+
+def send_sync(exchange: Exchange[T], client: httpx.Client, until: float, attempts: int) -> T:
+    """
+    Drive *exchange* on this thread.
+
+    Args:
+        exchange: A provider's exchange.
+        client: From `sync_client`.
+        until: On `time.monotonic`; all attempts and waits end before it.
+        attempts: How often one request may be sent.
+
+    Raises:
+        NoAnswer: `timeout`, `transport`, or what the exchange raises.
+
+    """
+    from tenacity import Retrying
+
+    token = sockets.until.set(until)
+    try:
+        with _mapped():
+            request = next(exchange)
+            while True:
+                retrying = Retrying(**_policy(attempts, until))
+                request = exchange.send(retrying(_once_sync, client, request, until))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        sockets.until.reset(token)
+        exchange.close()
+
+
+async def send_async(
+    exchange: Exchange[T], client: httpx.AsyncClient, until: float, attempts: int
+) -> T:
+    """Drive *exchange* in this task; cancelling it closes the socket. As `send_sync`."""
+    from tenacity import AsyncRetrying
+
+    try:
+        with _mapped():
+            async with asyncio.timeout(until - time.monotonic()):
+                request = next(exchange)
+                while True:
+                    retrying = AsyncRetrying(**_policy(attempts, until))
+                    request = exchange.send(await retrying(_once_async, client, request, until))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        exchange.close()
+
+
+def _once_sync(client: httpx.Client, request: HttpRequest, until: float) -> HttpResponse:
+    with client.stream(**_arguments(request, until)) as response:
+        body = bytearray()
+        for chunk in response.iter_bytes():
+            _take(body, chunk)
+    return HttpResponse(response.status_code, response.headers, bytes(body))
+
+
+async def _once_async(
+    client: httpx.AsyncClient, request: HttpRequest, until: float
+) -> HttpResponse:
+    async with client.stream(**_arguments(request, until)) as response:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            _take(body, chunk)
+    return HttpResponse(response.status_code, response.headers, bytes(body))
+
+
+def _arguments(request: HttpRequest, until: float) -> dict[str, Any]:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise NoAnswer(Reason.TIMEOUT)
+    return {
+        "method": request.method,
+        "url": request.url,
+        "headers": request.headers,
+        "content": request.content,
+        "timeout": left,
+    }
+
+
+def _take(body: bytearray, chunk: bytes) -> None:
+    body += chunk
+    if len(body) > MAX_BODY:
+        raise NoAnswer(Reason.MALFORMED)
+
+
+def _policy(attempts: int, until: float) -> dict[str, Any]:
+    """Say to tenacity what is retried, how long to wait, and when to stop."""
+    import httpx
+
+    def again(state: RetryCallState) -> bool:
+        assert state.outcome is not None
+        if state.outcome.failed:
+            return isinstance(state.outcome.exception(), httpx.ConnectError | httpx.ConnectTimeout)
+        response: HttpResponse = state.outcome.result()
+        named = response.status != 429 or "retry-after" in response.headers  # noqa: PLR2004
+        return response.status in RETRIED and named
+
+    def stop(state: RetryCallState) -> bool:
+        late = time.monotonic() + state.upcoming_sleep >= until
+        return state.attempt_number >= attempts or late
+
+    return {"retry": again, "stop": stop, "wait": _wait, "retry_error_callback": _last}
+
+
+def _last(state: RetryCallState) -> HttpResponse:
+    assert state.outcome is not None
+    return state.outcome.result()  # type: ignore[no-any-return]
+
+
+def _wait(state: RetryCallState) -> float:
+    assert state.outcome is not None
+    if not state.outcome.failed:
+        named = retry_after(state.outcome.result().headers)
+        if named is not None:
+            return named
+    from tenacity import wait_random_exponential
+
+    return wait_random_exponential(FIRST_WAIT, LONGEST_WAIT)(state)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how many seconds a server asks to wait; a number or an HTTP date."""
+    text = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return None
+
+
+class _mapped:  # noqa: N801 - reads as a word where it is used
+    """Map foreign errors to reasons, once, at the edge; their texts stay behind."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None or not issubclass(kind, Exception) or issubclass(kind, StopIteration):
+            return
+        if (reason := _foreign(kind)) is not None:
+            raise NoAnswer(reason) from None
+
+
+def _foreign(kind: type[Exception]) -> Reason | None:
+    import httpx
+
+    if issubclass(kind, httpx.TimeoutException | TimeoutError):
+        return Reason.TIMEOUT
+    if issubclass(kind, httpx.DecodingError):
+        return Reason.MALFORMED
+    if issubclass(kind, httpx.HTTPError | httpx.InvalidURL | OSError):
+        return Reason.TRANSPORT
+    return None
+
+
+def sync_client() -> httpx.Client:
+    """Make a client for threads; it opens nothing yet."""
+    import httpx
+
+    transport = httpx.HTTPTransport(verify=_tls(), limits=_limits(MAX_CONNECTIONS))
+    transport._pool._network_backend = sockets.bounded_backend()  # noqa: SLF001 - no public way in
+    return httpx.Client(transport=transport, headers=_headers(), follow_redirects=False)
+
+
+def async_client() -> httpx.AsyncClient:
+    """Make a client for one event loop; it opens nothing yet."""
+    import httpx
+
+    return httpx.AsyncClient(
+        verify=_tls(), limits=_limits(None), headers=_headers(), follow_redirects=False
+    )
+
+
+def _limits(connections: int | None) -> httpx.Limits:
+    import httpx
+
+    return httpx.Limits(max_connections=connections, max_keepalive_connections=MAX_CONNECTIONS)
+
+
+def _headers() -> dict[str, str]:
+    return {"user-agent": f"pointsman/{version('pointsman')}"}  # some CDNs refuse default agents
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    import httpx
+
+    return httpx.create_ssl_context()  # loads the certificates: tens of milliseconds, so once

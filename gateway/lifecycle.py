@@ -1,0 +1,220 @@
+"""A gateway's life: made from variables, checked, reloaded, overridden, closed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from . import checks
+from .deciding import Deciding
+from .discovery import discover
+from .errors import Fault, raise_all
+from .plugins import Observer, Provider
+from .points import DecisionPoint, suffix_of
+from .resilience import Lane
+from .runtime import Runtime
+from .settings import Plan, Settings
+from .telemetry import Telemetry
+from .wiring import Wired, Wiring
+from .wrapping import Wrapped
+
+if TYPE_CHECKING:
+    from .gateway import Gateway
+
+
+class Lifecycle:
+    """What a gateway is made of, and how it changes; `Gateway` decides with it."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        plugins: Sequence[object] = (),
+        observers: Sequence[Observer] = (),
+        stand_in: bool = False,
+    ) -> None:
+        """
+        Hold *settings* (absent: the process environment).
+
+        Args:
+            settings: From `Settings.read`.
+            plugins: Modules or objects with hooks, besides the installed ones.
+            observers: Are told of every decision.
+            stand_in: Where the host has no path of its own, ask the provider that
+                `CURRENT_PROVIDER` names. For the command and servers.
+
+        Raises:
+            SetupError: With every fault of variables, plug-ins and selected providers.
+
+        """
+        self._source: tuple[Any, Any] = (None, None)
+        self._plugins = tuple(plugins)
+        self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
+        self._stand_in = stand_in
+        self._runtime = Runtime()
+        self._deciding = Deciding(self._runtime)
+        self._layers: tuple[Mapping[str, Lane | None], ...] = ()
+        self._lock = threading.Lock()
+        self._wrapped: list[Wrapped] = []
+        self._asked: dict[str, DecisionPoint] = {}
+        self._spellings: dict[str, set[str]] = {}
+        self._retired: list[Wiring] = []
+        self._warned = False
+        self._wiring = self._wire(settings or Settings.read())
+
+    @classmethod
+    def from_env(
+        cls,
+        environ: Mapping[str, str] | None = None,
+        env_file: str | os.PathLike[str] | None = None,
+        **given: Any,  # noqa: ANN401 - the constructor's own arguments
+    ) -> Self:
+        """
+        Read the environment once, and a file of variables if one is named.
+
+        A checkout's `.env` could redirect a base URL and with it a key, so the library
+        reads none unless told.
+
+        Raises:
+            SetupError: With every fault at once, each naming its variable and the fix.
+
+        """
+        gateway = cls(Settings.read(environ, env_file), **given)
+        gateway._source = (environ, env_file)
+        return gateway
+
+    def reload(self, environ: Mapping[str, str] | None = None) -> None:
+        """
+        Read the variables again and swap all plans at once; running decisions keep theirs.
+
+        Raises:
+            SetupError: Something is wrong; then nothing changes.
+
+        """
+        given, env_file = self._source
+        wiring = self._wire(Settings.read(given if environ is None else environ, env_file))
+        with self._lock:
+            self._retired.append(self._wiring)
+            self._wiring = wiring
+            self._warned = False
+
+    def _wire(self, settings: Settings) -> Wiring:
+        plugins = discover(settings.globals.allowed, self._plugins)
+        telemetry = Telemetry(settings.globals.log, (*plugins.observers, *self._observers))
+        gateway = cast("Gateway", self)  # the only class that is made
+        wiring = Wiring(settings, plugins, gateway, telemetry, stand_in=self._stand_in)
+        raise_all(wiring.faults())
+        telemetry.setup(checks.broken(wiring))
+        return wiring
+
+    @contextmanager
+    def override(self, providers: Mapping[str, str | Provider]) -> Iterator[None]:
+        """
+        Put other providers in the place of the planned ones, for tests.
+
+        Args:
+            providers: Point → a provider's name, or a provider such as `scripted(…)`.
+
+        """
+        layer = {suffix_of(name): self._wiring.substitute(one) for name, one in providers.items()}
+        with self._lock:
+            self._layers = (*self._layers, layer)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._layers = tuple(one for one in self._layers if one is not layer)
+
+    def _note(self, point: DecisionPoint, spelling: str) -> None:
+        with self._lock:
+            self._asked[point.name] = point
+            self._spellings.setdefault(point.name, set()).add(spelling)
+
+    def _wired(self, wiring: Wiring, point: DecisionPoint) -> Wired:
+        if not self._warned:
+            self._warned = True
+            wiring.telemetry.setup(checks.oddities(wiring, self._asked))
+        for layer in reversed(self._layers):
+            for name in point.names:
+                if name in layer:
+                    return wiring.overridden(point, layer[name])
+        return wiring.wired(point)
+
+    @property
+    def points(self) -> Mapping[str, DecisionPoint]:
+        """Every point that is offered or declared, by name."""
+        return {**self._wiring.plugins.points, **self._asked}
+
+    def plan(self, point: str | DecisionPoint) -> Plan:
+        """Give the effective plan of a point, and why."""
+        one = point if isinstance(point, DecisionPoint) else self.points[suffix_of(point)]
+        return self._wired(self._wiring, one).plan
+
+    def provider(self, name: str) -> Provider:
+        """
+        Give a provider by name, made at first use.
+
+        Raises:
+            SetupError: It is not installed, or its variables are wrong.
+
+        """
+        return self._wiring.lane(name).provider
+
+    def check(self) -> tuple[Fault, ...]:
+        """
+        Check what can be known once all points are declared; return what is merely odd.
+
+        Raises:
+            SetupError: Points that collide, return types that cannot hold an answer, and,
+                with `DECISION_STRICT`, variables that nothing reads.
+
+        """
+        wiring = self._wiring
+        odd = checks.oddities(wiring, self._asked)
+        strict = (
+            wiring.settings.unread(self.points.values()) if wiring.settings.globals.strict else []
+        )
+        raise_all([*checks.faults(wiring, self._wrapped, self._spellings), *strict])
+        if not self._warned:
+            self._warned = True
+            wiring.telemetry.setup(odd)
+        return (*odd, *checks.broken(wiring))
+
+    def close(self) -> None:
+        """Close what was opened; a later decision opens it again."""
+        self._runtime.close()
+        for wiring in (*self._retired, self._wiring):
+            wiring.close()
+
+    async def aclose(self) -> None:
+        """As `close`, with the clients of the running loop."""
+        await self._runtime.aclose()
+        self.close()
+
+    def __enter__(self) -> Self:
+        self.check()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        self.check()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()

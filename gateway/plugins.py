@@ -1,0 +1,194 @@
+"""
+The seam: what a provider is, and what a plug-in may offer.
+
+One pluggy project, `pointsman`. The built-ins come through the same entry point as a
+stranger's: `[project.entry-points.pointsman]`, a module with `@hookimpl` functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import msgspec
+import pluggy
+
+if TYPE_CHECKING:
+    from .answers import Reply
+    from .http import HttpRequest, HttpResponse
+    from .points import DecisionPoint
+    from .questions import Ask
+    from .records import Record
+    from .settings import Setup
+
+PROJECT = "pointsman"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """
+    What a provider takes; checked before anything is sent.
+
+    Attributes:
+        options: Most options of a choice.
+        levels: Most levels of a score.
+        questions: Most questions of one ask; None: no limit is known.
+        characters: Longest state as text; None: no limit is known.
+
+    """
+
+    options: int = 255
+    levels: int = 10
+    questions: int | None = None
+    characters: int | None = None
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    The circumstances of one ask; pass it on to nested asks as `within`.
+
+    Attributes:
+        point: Name of the decision point.
+        subject: The unit that sticks to one arm of a split, if the host gave one.
+        deadline: On the clock of `time.monotonic`, in seconds; None: none is set.
+        depth: How many decisions this one is nested in.
+        asking: The deliberating providers already entered.
+        current: Runs what the host runs today, at most once per decision; the fallback
+            reuses its result. Returns an awaitable where the host's function is async.
+
+    """
+
+    point: str
+    subject: str | None = None
+    deadline: float | None = None
+    depth: int = 0
+    asking: tuple[str, ...] = ()
+    current: Callable[[], Any] | None = None
+
+
+class Provider(Protocol):
+    """
+    What every provider says of itself. One of the three shapes below completes it.
+
+    Optional attributes: `model` (as configured), `blocking` (True: more than 1 ms of CPU, run
+    in a thread for async callers), `deliberates` (True: asks others, never entered twice in
+    one decision), `close()`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name it was offered under, with its instance."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """What it takes."""
+        ...
+
+
+@runtime_checkable
+class InProcess(Provider, Protocol):
+    """Answers where it stands."""
+
+    def answer(self, ask: Ask, call: Call) -> Reply:
+        """
+        Answer *ask*.
+
+        Raises:
+            NoAnswer: And nothing else; map foreign errors at your edge.
+
+        """
+        ...
+
+
+@runtime_checkable
+class OverHttp(Provider, Protocol):
+    """
+    Speaks HTTP without doing I/O: yields requests, is sent responses, returns the reply.
+
+    `timeout` bounds all attempts together, in seconds; `attempts` counts the first one.
+    """
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for all attempts together."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """How often one request may be sent, at least 1."""
+        ...
+
+    def exchange(self, ask: Ask, call: Call) -> Generator[HttpRequest, HttpResponse, Reply]:
+        """
+        Answer *ask* by one or more exchanges.
+
+        Raises:
+            NoAnswer: And nothing else.
+
+        """
+        ...
+
+
+@runtime_checkable
+class Asynchronous(Provider, Protocol):
+    """Anything else that waits. Sync callers reach it through the gateway's loop thread."""
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        """
+        Answer *ask*.
+
+        Raises:
+            NoAnswer: And nothing else.
+
+        """
+        ...
+
+
+Make: TypeAlias = Callable[["Setup"], Provider]
+"""Makes a provider. It opens nothing; `setup.read` validates its variables."""
+
+Observer: TypeAlias = Callable[["Record"], None]
+"""Is told of every decision that leaves a record. Its faults never reach a decision."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """
+    A provider that a plug-in offers.
+
+    Attributes:
+        name: How variables name it; lower case, no `/`, `:` or `,`.
+        load: Imports what is needed and returns what makes the provider. Runs when the
+            provider is first selected, so that an installed plug-in costs an import nothing.
+        extra: The extra to install when `load` meets an `ImportError`, as pip writes it.
+
+    """
+
+    name: str
+    load: Callable[[], Make]
+    extra: str = ""
+
+
+class Hooks:
+    """The hooks of Pointsman."""
+
+    @hookspec
+    def pointsman_providers(self) -> Iterable[Offer]:  # type: ignore[empty-body]
+        """Offer providers."""
+
+    @hookspec
+    def pointsman_points(self) -> Iterable[DecisionPoint]:  # type: ignore[empty-body]
+        """Offer decision points."""
+
+    @hookspec
+    def pointsman_commands(self) -> Mapping[str, Callable[[], Any]]:  # type: ignore[empty-body]
+        """Offer sub-commands: name → a function that returns a Typer app."""
+
+    @hookspec
+    def pointsman_tools(self) -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
+        """Offer tools for agents: name → a typed function with a docstring."""
+
+    @hookspec
+    def pointsman_observers(self) -> Iterable[Observer]:  # type: ignore[empty-body]
+        """Observe decisions."""

@@ -1,0 +1,163 @@
+"""What is kept of a decision: every attempt, who answered, and why."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+import msgspec
+
+from .answers import Answer, Usage
+from .errors import Reason
+from .questions import Value
+
+R = TypeVar("R")
+SCHEMA = 1
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    One ask of one provider, or one run of the host's own path.
+
+    Attributes:
+        provider: Who was asked; `current` for the host's own path.
+        model: The model that answered, as served; empty if unknown.
+        reason: `ok`, or why it was not believed.
+        confidence: What was compared with the minimum, in [0, 1].
+        minimum: What it had to reach; None for the host's own path.
+        seconds: From the ask to the verdict.
+        usage: Tokens and money, also of rejected answers; None if nothing came back.
+        request_id: The provider's id of the request.
+        notes: Further numbers that the provider gave, by name.
+        late: It ended after its deadline and was let finish.
+
+    """
+
+    provider: str
+    model: str = ""
+    reason: Reason = Reason.OK
+    confidence: float = 0.0
+    minimum: float | None = None
+    seconds: float = 0.0
+    usage: Usage | None = None
+    request_id: str | None = None
+    notes: Mapping[str, float] | None = None
+    late: bool = False
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A decision written down. Holds no state, no instructions and no secret.
+
+    Attributes:
+        id: Unique; sorts by time.
+        at: Seconds since the epoch, when the decision was complete.
+        point: The decision point.
+        variant: The provider that the plan assigned; a fallback never changes it.
+        provider: Who answered in the end; empty if nobody did.
+        outcome: What was decided, in the point's vocabulary: an option, a truth, a number;
+            question → value for several questions; None if the host's own value says no more.
+        answers: Question → checked answer, where a provider decided.
+        confidence: Of the answer that decided; 0 where none has one.
+        reason: `ok`, or why the first attempt was not believed.
+        attempts: All of them, in order.
+        undecided: Nobody decided; the outcome is the point's safe one.
+        seconds: For the whole decision.
+        schema: Version of this layout.
+
+    """
+
+    id: str
+    at: float
+    point: str
+    variant: str
+    provider: str
+    outcome: Value | Mapping[str, Value | None] | None = None
+    answers: Mapping[str, Answer] = {}
+    confidence: float = 0.0
+    reason: Reason = Reason.OK
+    attempts: tuple[Attempt, ...] = ()
+    undecided: bool = False
+    seconds: float = 0.0
+    schema: int = SCHEMA
+
+    @property
+    def fallback(self) -> bool:
+        """Whether the assigned provider was asked and somebody else had to decide."""
+        return bool(self.attempts) and self.attempts[0].reason is not Reason.OK
+
+    @property
+    def late(self) -> bool:
+        """Whether any attempt ended after its deadline."""
+        return any(attempt.late for attempt in self.attempts)
+
+    @property
+    def cost_usd(self) -> float:
+        """US dollars of all attempts, as far as they are known."""
+        known = (one.usage.cost_usd for one in self.attempts if one.usage is not None)
+        return sum(cost for cost in known if cost is not None)
+
+
+class Decision(msgspec.Struct, Generic[R], frozen=True):
+    """
+    What the host gets: the value, and the story of how it came about.
+
+    Attributes:
+        value: In the wrapped function's own return type.
+        record: Who decided, every attempt, confidence and cost.
+
+    """
+
+    value: R
+    record: Record
+
+    @property
+    def provider(self) -> str:
+        """Who answered; empty if nobody did."""
+        return self.record.provider
+
+    @property
+    def confidence(self) -> float:
+        """Of the answer that decided, in [0, 1]; 0 where the host's own path decided."""
+        return self.record.confidence
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Every attempt, in order."""
+        return self.record.attempts
+
+    @property
+    def answers(self) -> Mapping[str, Answer]:
+        """Question → checked answer, where a provider decided."""
+        return self.record.answers
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody decided, so that the value is the point's safe outcome."""
+        return self.record.undecided
+
+
+class Recorder:
+    """
+    An observer that keeps records in memory, for tests and notebooks.
+
+    >>> recorder = Recorder()
+    >>> recorder.records
+    []
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._records: list[Record] = []
+
+    def __call__(self, record: Record) -> None:
+        """Keep *record*."""
+        with self._lock:
+            self._records.append(record)
+
+    @property
+    def records(self) -> list[Record]:
+        """All records so far, oldest first."""
+        with self._lock:
+            return list(self._records)

@@ -1,0 +1,195 @@
+"""
+What guards a provider: its limits, its breaker, the deadline of the call.
+
+A `Lane` is one provider as one gateway uses it. Breaker and concurrency belong to the lane,
+so that two providers, or two models of one, never open each other's breaker.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from .errors import NoAnswer, Reason
+from .questions import Choice, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .plugins import Call, Limits, Provider
+    from .questions import Ask, Question
+
+Shape: TypeAlias = Literal["answer", "exchange", "async"]
+
+FAILURES = 5  # in a row, until a breaker opens
+PAUSE = 30.0  # seconds that a failing provider is left alone
+OPERATOR_PAUSE = 300.0  # seconds after a bad key or an empty purse: nothing heals by itself
+LEAST_LEFT = 0.05  # seconds; with less until the deadline a provider is not asked at all
+
+FAILING = frozenset({Reason.TRANSPORT, Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.PROVIDER_ERROR})
+OPERATOR = frozenset({Reason.AUTH, Reason.PAYMENT})
+NOT_ASKED = frozenset(
+    {Reason.BREAKER_OPEN, Reason.UNSUPPORTED, Reason.NESTED, Reason.SKIPPED, Reason.CANCELLED}
+)
+
+
+class Breaker:
+    """
+    Leaves a failing provider alone for a while, then lets one probe through.
+
+    Five transport, timeout, rate-limit or server failures in a row open it for 30 seconds; a
+    bad key or an empty purse at once, for 5 minutes. Any answer closes it, a rejected one
+    too: the provider works.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._open_until: float | None = None
+        self._probing = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether asks are refused now."""
+        return self._open_until is not None and self._clock() < self._open_until
+
+    def enter(self) -> None:
+        """
+        Ask for leave to ask.
+
+        Raises:
+            NoAnswer: The breaker is open, or its one probe is under way.
+
+        """
+        if self._open_until is None:
+            return
+        with self._lock:
+            if self._open_until is None:
+                return
+            if self._probing or self._clock() < self._open_until:
+                raise NoAnswer(Reason.BREAKER_OPEN)
+            self._probing = True
+
+    def saw(self, reason: Reason) -> bool:
+        """Learn how an ask ended; return True if the breaker opened by it."""
+        if reason in NOT_ASKED:
+            self._probing = self._probing and reason is not Reason.CANCELLED
+            return False
+        if reason not in FAILING and reason not in OPERATOR:
+            if self._failures or self._open_until is not None:
+                self._close()
+            return False
+        return self._failed(reason)
+
+    def _close(self) -> None:
+        with self._lock:
+            self._failures, self._open_until, self._probing = 0, None, False
+
+    def _failed(self, reason: Reason) -> bool:
+        with self._lock:
+            self._failures += 1
+            at_once = reason in OPERATOR or self._probing
+            self._probing = False
+            if not at_once and self._failures < FAILURES:
+                return False
+            was_open = self.is_open
+            pause = OPERATOR_PAUSE if reason in OPERATOR else PAUSE
+            self._open_until = self._clock() + pause
+            return not was_open
+
+
+class Lane:
+    """
+    One provider, with what guards it.
+
+    Attributes:
+        name: The name it was selected by.
+        provider: The provider.
+        shape: Which of the three shapes it has.
+        model: The model as configured; empty if the provider names none.
+        deliberates: It asks others, so it is never entered twice in one decision.
+        blocking: It takes more than 1 ms of CPU.
+        breaker: Its breaker.
+
+    `notify` is called where the operator must act: a bad key, an empty purse, an unknown
+    model.
+
+    """
+
+    def __init__(
+        self, name: str, provider: Provider, notify: Callable[[Lane, Reason], None]
+    ) -> None:
+        self.name = name
+        self.provider = provider
+        self.shape = shape_of(provider)
+        self.model: str = getattr(provider, "model", "")
+        self.deliberates: bool = getattr(provider, "deliberates", False)
+        self.blocking: bool = getattr(provider, "blocking", False)
+        self.breaker = Breaker()
+        self._notify = notify
+        self._told = False
+
+    def enter(self, ask: Ask, call: Call) -> None:
+        """
+        Check everything that can be known before asking.
+
+        Raises:
+            NoAnswer: `nested`, `skipped`, `unsupported`, `too_large` or `breaker_open`.
+
+        """
+        if self.deliberates and (call.asking or call.depth > 1):
+            raise NoAnswer(Reason.NESTED)
+        if call.deadline is not None and call.deadline - time.monotonic() < LEAST_LEFT:
+            raise NoAnswer(Reason.SKIPPED)
+        check_limits(ask, self.provider.limits)
+        self.breaker.enter()
+
+    def saw(self, reason: Reason, *, operator: bool = False) -> None:
+        """Learn how an ask ended; tell the operator once for each opening of the breaker."""
+        opened = self.breaker.saw(reason)
+        if (opened and reason in OPERATOR) or (operator and not self._told):
+            self._told = True
+            self._notify(self, reason)
+        elif reason is Reason.OK:
+            self._told = False
+
+
+def check_limits(ask: Ask, limits: Limits) -> None:
+    """
+    Hold *ask* against what a provider takes.
+
+    Raises:
+        NoAnswer: `unsupported`, or `too_large` for the state.
+
+    """
+    if limits.questions is not None and len(ask.questions) > limits.questions:
+        raise NoAnswer(Reason.UNSUPPORTED)
+    if limits.characters is not None and len(ask.text) > limits.characters:
+        raise NoAnswer(Reason.TOO_LARGE)
+    if any(_beyond(question, limits) for question in ask.questions.values()):
+        raise NoAnswer(Reason.UNSUPPORTED)
+
+
+def _beyond(question: Question, limits: Limits) -> bool:
+    if isinstance(question, Choice):
+        return len(question.options) > limits.options
+    return isinstance(question, Score) and len(question.levels) > limits.levels
+
+
+def shape_of(provider: Provider) -> Shape:
+    """
+    Tell which of the three shapes a provider has.
+
+    Raises:
+        TypeError: None of them.
+
+    """
+    if callable(getattr(provider, "exchange", None)):
+        return "exchange"
+    answer = getattr(provider, "answer", None)
+    if not callable(answer):
+        raise TypeError(f"{provider!r} has neither `answer` nor `exchange`")
+    return "async" if inspect.iscoroutinefunction(answer) else "answer"

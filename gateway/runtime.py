@@ -1,0 +1,210 @@
+"""
+What a gateway opens, and to whom it belongs.
+
+One async client for each running loop, one sync client beside them, one loop thread for
+async-shaped providers under sync callers, one bounded pool for blocking work. Nothing is
+opened before it is needed; everything is keyed by process and dropped after a fork, since
+sockets and threads do not survive one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import http
+from .errors import NoAnswer, Reason, SetupError
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+BLOCKING_THREADS = 4  # for work above 1 ms of CPU; more would only take turns
+
+
+class Runtime:
+    """The open things of one gateway in one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pid = os.getpid()
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, OnLoop]
+        self._loops = weakref.WeakKeyDictionary()
+        self._sync: httpx.Client | None = None
+        self._thread: LoopThread | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    def _here(self) -> None:
+        if self._pid != os.getpid():  # we are a fork: the parent's sockets are not ours to close
+            self._lock = threading.Lock()
+            self._forget()
+
+    def on_loop(self) -> OnLoop:
+        """
+        The clients of the running loop.
+
+        Raises:
+            SetupError: No asyncio loop runs here.
+
+        """
+        self._here()
+        loop = running_loop()
+        with self._lock:
+            if loop not in self._loops:
+                self._loops[loop] = OnLoop()
+            return self._loops[loop]
+
+    def sync_client(self) -> httpx.Client:
+        """The client for callers that have no loop."""
+        self._here()
+        with self._lock:
+            if self._sync is None:
+                self._sync = http.sync_client()
+            return self._sync
+
+    def pool(self) -> ThreadPoolExecutor:
+        """The bounded threads for blocking work."""
+        self._here()
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(BLOCKING_THREADS, "pointsman-blocking")
+            return self._pool
+
+    def wait(self, make: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+        """
+        Run a coroutine on the loop thread and wait for it here.
+
+        Raises:
+            NoAnswer: `timeout`; the coroutine is cancelled.
+
+        """
+        self._here()
+        with self._lock:
+            if self._thread is None:
+                self._thread = LoopThread()
+            thread = self._thread
+        return thread.wait(make, seconds)
+
+    async def aclose(self) -> None:
+        """Close the running loop's clients, then the rest."""
+        self._here()
+        mine = self._loops.pop(asyncio.get_running_loop(), None)
+        if mine is not None:
+            await mine.aclose()
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def close(self) -> None:
+        """Close what belongs to no loop. Clients of other loops close when those loops do."""
+        self._here()
+        with self._lock:
+            sync, thread, pool = self._sync, self._thread, self._pool
+            self._sync = self._thread = self._pool = None
+        if sync is not None:
+            sync.close()
+        if thread is not None:
+            thread.close()
+        if pool is not None:
+            pool.shutdown()
+
+
+class OnLoop:
+    """
+    What one event loop owns: its client, and a queue for each lane in front of its pool.
+
+    The client is closed by the loop itself when `asyncio.run` ends: an async generator that
+    holds it is finalised by `loop.shutdown_asyncgens`.
+    """
+
+    def __init__(self) -> None:
+        self._client: httpx.AsyncClient | None = None
+        self._holder: AsyncGenerator[None, None] | None = None
+        self._places: dict[str, asyncio.Semaphore] = {}
+
+    async def client(self) -> httpx.AsyncClient:
+        """The loop's client, opened at first use."""
+        if self._client is None:
+            self._client = http.async_client()
+            self._holder = _held(self._client)
+            await anext(self._holder)
+        return self._client
+
+    def places(self, lane: str) -> asyncio.Semaphore:
+        """
+        Give the queue in front of the pool for one lane, so that none starves another.
+
+        httpx's pool walks all its waiters at each step: thousands must not queue inside it.
+        """
+        if lane not in self._places:
+            self._places[lane] = asyncio.Semaphore(http.MAX_CONNECTIONS)
+        return self._places[lane]
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        if self._holder is not None:
+            await self._holder.aclose()
+        self._client = self._holder = None
+
+
+async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        await client.aclose()
+
+
+class LoopThread:
+    """One event loop on a thread of its own, for sync callers of async providers."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="pointsman-loop", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with contextlib.closing(self._loop):
+            self._loop.run_forever()
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+
+    def wait(self, make: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+        """Wait for the coroutine; a caller that gives up, or is interrupted, cancels it."""
+        future: Future[T] = asyncio.run_coroutine_threadsafe(make(), self._loop)
+        try:
+            return future.result(seconds)
+        except TimeoutError:
+            if future.done():
+                raise  # the provider's own
+            raise NoAnswer(Reason.TIMEOUT) from None
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """Stop the loop and join the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+
+def running_loop() -> asyncio.AbstractEventLoop:
+    """
+    The asyncio loop that runs here.
+
+    Raises:
+        SetupError: None does, for example under trio.
+
+    """
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        fix = "Under trio use the sync form (`decide_sync`, `ask_sync`, `consult_sync`) in a thread"
+        raise SetupError.of("asyncio", "the async form needs asyncio's loop", fix) from None

@@ -1,0 +1,294 @@
+"""
+The only reader of the environment: variables in, a frozen `Settings` out, plans from it.
+
+Names are mapped to values by our own parser (longest known suffix first; empty is unset;
+names of global variables are reserved), since a point's variables carry the point's name.
+pydantic-settings then validates the globals, each point's group and each provider's model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from .acceptance import Gate, Scale
+from .environment import Environment, nearest, validated, variables_of
+from .errors import Fault, raise_all
+
+if TYPE_CHECKING:
+    from .gateway import Gateway
+    from .points import DecisionPoint
+
+CURRENT = "current"
+"""The word for what the host runs today; a provider of this name stands in for it."""
+
+PREFIX = "DECISION_"
+DEFAULT = "default"
+MIN_CONFIDENCE = 0.7  # where nobody said otherwise; the hosts' own gates stand at 0.65–0.9
+
+NOT_BUILT_GLOBALS = frozenset(
+    {
+        "DECISION_THRESHOLDS",
+        "DECISION_JOURNAL",
+        "DECISION_JOURNAL_CONTENT",
+        "DECISION_JOURNAL_KEY",
+        "DECISION_JOURNAL_REDACT",
+    }
+)
+NOT_BUILT_SUFFIXES = ("SHADOW_SAMPLE", "SHADOW", "EXPERIMENT", "CACHE_SECONDS")
+NOT_BUILT_PROVIDER = ("MASK", "BUDGET_USD_PER_DAY")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Globals(BaseSettings):
+    """The variables that hold for all points."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    provider: str = Field(CURRENT, alias="DECISION_PROVIDER")
+    fallback: bool = Field(True, alias="DECISION_FALLBACK_TO_CURRENT")  # noqa: FBT003
+    share: float = Field(0.5, alias="DECISION_FALLBACK_SHARE", gt=0, lt=1)
+    scale: Scale = Field("reported", alias="DECISION_CONFIDENCE")
+    strict: bool = Field(False, alias="DECISION_STRICT")  # noqa: FBT003
+    plugins: str | None = Field(None, alias="DECISION_PLUGINS")
+    log: Literal["console", "json", "off"] | None = Field(None, alias="DECISION_LOG")
+    language: str = Field("en", alias="DECISION_LANGUAGE")
+
+    @property
+    def allowed(self) -> tuple[str, ...] | None:
+        """The plug-ins that may be loaded; None: all."""
+        return (
+            None
+            if self.plugins is None
+            else tuple(part.strip() for part in self.plugins.split(",") if part.strip())
+        )
+
+
+class PointVariables(BaseModel):
+    """The variables of one name in a point's chain; each field is a suffix."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provider: str | None = None
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    fallback_to_current: bool | None = None
+    deadline_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+
+GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())
+SUFFIXES = tuple(
+    sorted((*map(str.upper, PointVariables.model_fields), *NOT_BUILT_SUFFIXES), key=len)
+)[::-1]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    For one point, now: who answers, what is believed, what happens otherwise, and why.
+
+    Attributes:
+        point: Name of the point.
+        provider: Who is asked; `current` for what the host runs today.
+        gate: What its answer has to clear.
+        fallback: Whether `current` decides when it does not.
+        deadline: Seconds for the whole decision; None: none.
+        share: Part of the deadline that is kept for the fallback.
+        why: Field → the variable that decided, or `default`.
+
+    """
+
+    point: str
+    provider: str
+    gate: Gate
+    fallback: bool
+    deadline: float | None
+    share: float
+    why: Mapping[str, str]
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """
+    All variables, read once.
+
+    Attributes:
+        variables: The raw names and values with their origins.
+        globals: The ones that hold for all points.
+        points: Suffix → its variables, also of points that nobody has declared yet.
+
+    """
+
+    variables: Environment
+    globals: Globals
+    points: Mapping[str, PointVariables]
+
+    @classmethod
+    def read(
+        cls,
+        environ: Mapping[str, str] | None = None,
+        env_file: str | os.PathLike[str] | None = None,
+    ) -> Settings:
+        """
+        Read and validate everything that needs no plug-in.
+
+        Raises:
+            SetupError: With every fault found.
+
+        """
+        variables = Environment.read(environ, env_file)
+        faults = list(_not_built(variables.values))
+        read = validated(Globals, {name: name for name in GLOBALS}, variables.values, faults)
+        points = {
+            name: validated(PointVariables, group, variables.values, faults)
+            for name, group in _grouped(variables.values).items()
+        }
+        raise_all(faults)
+        return cls(variables, read, points)
+
+    def plan(self, point: DecisionPoint) -> Plan:
+        """Resolve the plan of *point*: the most specific name of its chain first."""
+        provider, why_provider = self._first(point.names, "provider") or self._global(point)
+        minimum, why_minimum = self._minimum(point.names, provider)
+        fallback, why_fallback = self._first(point.names, "fallback_to_current") or (
+            self.globals.fallback,
+            self._said("DECISION_FALLBACK_TO_CURRENT"),
+        )
+        deadline, why_deadline = self._first(point.names, "deadline_seconds") or (None, DEFAULT)
+        return Plan(
+            point=point.name,
+            provider=provider,
+            gate=Gate(minimum, self.globals.scale),
+            fallback=fallback,
+            deadline=deadline,
+            share=self.globals.share,
+            why={
+                "provider": why_provider,
+                "minimum": why_minimum,
+                "fallback": why_fallback,
+                "deadline": why_deadline,
+            },
+        )
+
+    def own_minimum(self, provider: str) -> tuple[float, str]:
+        """
+        A provider's own threshold and the variable that says so, whatever the point.
+
+        Raises:
+            SetupError: The variable is no number in [0, 1].
+
+        """
+        for variable in variables_of(provider, "MIN_CONFIDENCE"):
+            if variable in self.variables.values:
+                faults: list[Fault] = []
+                group = {"min_confidence": variable}
+                read = validated(PointVariables, group, self.variables.values, faults)
+                raise_all(faults)
+                return read.min_confidence or 0.0, variable
+        return MIN_CONFIDENCE, DEFAULT
+
+    def selected(self) -> dict[str, str]:
+        """Name every selected provider with the variable that selects it."""
+        chosen = {group.provider: f"{PREFIX}{name}_PROVIDER" for name, group in self.points.items()}
+        chosen[self.globals.provider] = "DECISION_PROVIDER"
+        return {name: variable for name, variable in chosen.items() if name not in (None, CURRENT)}
+
+    def unread(self, points: Iterable[DecisionPoint]) -> list[Fault]:
+        """List the `DECISION_` variables that no point among *points* reads."""
+        known = {name for point in points for name in point.names}
+        read = GLOBALS | {f"{PREFIX}{name}_{suffix}" for name in known for suffix in SUFFIXES}
+        return [
+            Fault(name, "no decision point reads this variable", nearest(name, read))
+            for name, value in self.variables.values.items()
+            if name.startswith(PREFIX) and name not in read
+            if not (name.endswith("_PROVIDER") and value == CURRENT)
+        ]
+
+    def _minimum(self, names: Sequence[str], provider: str) -> tuple[float, str]:
+        return self._first(names, "min_confidence") or self.own_minimum(provider)
+
+    def _first(self, names: Sequence[str], field: str) -> tuple[Any, str] | None:
+        for name in names:
+            if name in self.points and (value := getattr(self.points[name], field)) is not None:
+                return value, f"{PREFIX}{name}_{field.upper()}"
+        return None
+
+    def _global(self, point: DecisionPoint) -> tuple[str, str]:
+        if point.internal:
+            return CURRENT, DEFAULT
+        return self.globals.provider, self._said("DECISION_PROVIDER")
+
+    def _said(self, variable: str) -> str:
+        return variable if variable in self.variables.values else DEFAULT
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """
+    What a provider is handed when it is made.
+
+    Attributes:
+        name: The name it was selected by, with its instance: `chat/fast`.
+        settings: All variables; use `read` for your own.
+        gateway: Reaches other providers and decision points by name.
+
+    """
+
+    name: str
+    settings: Settings
+    gateway: Gateway
+
+    def read(self, model: type[M]) -> M:
+        """
+        Validate this provider's variables with *model*.
+
+        A field `timeout_seconds` of the provider `jev` is read from `JEV_TIMEOUT_SECONDS`, of
+        `chat/fast` from `CHAT__FAST__TIMEOUT_SECONDS`, else `CHAT_TIMEOUT_SECONDS`. An alias
+        is a variable's whole name.
+
+        Raises:
+            SetupError: With every fault, each naming its variable.
+
+        """
+        values = self.settings.variables.values
+        faults: list[Fault] = []
+        group: dict[str, str] = {}
+        for name, field in model.model_fields.items():
+            candidates = [field.alias] if field.alias else variables_of(self.name, name.upper())
+            group[field.alias or name] = next(
+                (one for one in candidates if one in values), candidates[0]
+            )
+        read = validated(model, group, values, faults)
+        raise_all(faults)
+        return read
+
+
+def parse(variable: str) -> tuple[str, str] | None:
+    """Split a point's *variable* into point and suffix, the longest known suffix first."""
+    if not variable.startswith(PREFIX) or variable in GLOBALS:
+        return None
+    rest = variable.removeprefix(PREFIX)
+    for suffix in SUFFIXES:
+        point = rest.removesuffix(f"_{suffix}")
+        if point and point != rest:
+            return point, suffix
+    return None
+
+
+def _grouped(values: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    groups: dict[str, dict[str, str]] = {}
+    for variable in values:
+        if (parsed := parse(variable)) and parsed[1].lower() in PointVariables.model_fields:
+            groups.setdefault(parsed[0], {})[parsed[1].lower()] = variable
+    return groups
+
+
+def _not_built(values: Mapping[str, str]) -> Iterable[Fault]:
+    for variable in values:
+        parsed = parse(variable)
+        if variable in NOT_BUILT_GLOBALS or (parsed and parsed[1] in NOT_BUILT_SUFFIXES):
+            yield Fault(variable, "this version does not have the feature yet", "Unset it")
+        elif variable.endswith("_PROVIDER") and parsed and ":" in values[variable]:
+            yield Fault(variable, "this version cannot split traffic yet", "Name one provider")

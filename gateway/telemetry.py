@@ -1,0 +1,160 @@
+"""
+What is told of decisions: structlog events and observers.
+
+Event names are constants with fields: `decision.made`, `decision.fallback`, `decision.failed`,
+`decision.<provider>` for an ask that left the process, `decision.operator_fault`, and
+`decision.setup` for what is odd about variables and plug-ins. No state, instruction, key,
+body or foreign message is ever a field.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from .errors import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .errors import Fault
+    from .plugins import Observer
+    from .records import Attempt, Record
+    from .resilience import Lane
+
+
+class Telemetry:
+    """The events and observers of one gateway."""
+
+    def __init__(
+        self,
+        log: Literal["console", "json", "off"] | None,
+        observers: Sequence[tuple[str, Observer]],
+    ) -> None:
+        self._log = log
+        self._observers = observers
+        self._logger: Any = None
+
+    @property
+    def observed(self) -> bool:
+        """Whether anybody but the log wants to know."""
+        return bool(self._observers)
+
+    def decided(self, record: Record) -> None:
+        """Tell of a decision and of each attempt before it."""
+        if self._log != "off":
+            for attempt in record.attempts:
+                if attempt.request_id is not None or attempt.usage is not None:
+                    self._event("info", f"decision.{attempt.provider}", _attempt(record, attempt))
+            if record.fallback:
+                self._event("warning", "decision.fallback", _attempt(record, record.attempts[0]))
+            failed = not record.provider and not record.undecided
+            self._event("info", "decision.failed" if failed else "decision.made", _made(record))
+        for name, observer in self._observers:
+            self._observe(name, observer, record)
+
+    def operator_fault(self, lane: Lane, reason: Reason) -> None:
+        """Tell that the operator must act; the fallback does not hide it."""
+        said = {"provider": lane.name, "model": lane.model, "reason": reason.value}
+        self._event("error", "decision.operator_fault", said)
+
+    def provider_bug(self, provider: str, bug: Exception) -> None:
+        """Tell that a plug-in raised what it may not: type and place, never the message."""
+        frames = traceback.extract_tb(bug.__traceback__)
+        where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else ""
+        said = {"provider": provider, "error": type(bug).__name__, "where": where}
+        self._event("error", "decision.provider_bug", said)
+
+    def read_failed(self, point: str, error: Exception) -> None:
+        """Tell that the host's value could not be read into the point's vocabulary."""
+        self._event(
+            "warning", "decision.read_failed", {"point": point, "error": type(error).__name__}
+        )
+
+    def setup(self, faults: Sequence[Fault]) -> None:
+        """Tell what is odd, but no error."""
+        for fault in faults:
+            self._event("warning", "decision.setup", msgspec.structs.asdict(fault))
+
+    def _observe(self, name: str, observer: Observer, record: Record) -> None:
+        try:
+            observer(record)
+        except Exception as error:  # noqa: BLE001 - an observer's fault never reaches a decision
+            said = {"plugin": name, "error": type(error).__name__}
+            self._event("error", "decision.observer_failed", said)
+
+    def _event(self, level: str, event: str, fields: dict[str, Any]) -> None:
+        if self._log == "off":
+            return
+        if self._logger is None:
+            self._logger = _logger(self._log or ("console" if sys.stderr.isatty() else "json"))
+        getattr(self._logger, level)(event, **fields)
+
+
+def _made(record: Record) -> dict[str, Any]:
+    model = record.attempts[-1].model if record.attempts else ""
+    tokens = [one.usage.input_tokens for one in record.attempts if one.usage is not None]
+    return {
+        "id": record.id,
+        "point": record.point,
+        "variant": record.variant,
+        "provider": record.provider,
+        "model": model,
+        "reason": record.reason.value,
+        "confidence": round(record.confidence, 4),
+        "undecided": record.undecided,
+        "duration_ms": round(record.seconds * 1000, 3),
+        "tokens": sum(tokens),
+        "cost_usd": record.cost_usd,
+        "attempts": len(record.attempts),
+    }
+
+
+def _attempt(record: Record, attempt: Attempt) -> dict[str, Any]:
+    usage = attempt.usage
+    return {
+        "id": record.id,
+        "point": record.point,
+        "provider": attempt.provider,
+        "model": attempt.model,
+        "reason": attempt.reason.value,
+        "confidence": round(attempt.confidence, 4),
+        "duration_ms": round(attempt.seconds * 1000, 3),
+        "tokens": usage.input_tokens if usage is not None else 0,
+        "cost_usd": usage.cost_usd if usage is not None else None,
+        "request_id": attempt.request_id,
+    }
+
+
+class _Stderr:
+    """Writes to whatever `sys.stderr` is at that moment, one line a call."""
+
+    def msg(self, line: str) -> None:
+        sys.stderr.write(line + "\n")
+
+    info = warning = error = msg
+
+
+def _logger(renderer: Literal["console", "json"]) -> Any:  # noqa: ANN401 - structlog's proxy
+    """Make our own logger; the host's configuration of structlog and logging is left alone."""
+    import structlog
+
+    encode = msgspec.json.Encoder()
+    render: Any = structlog.processors.JSONRenderer(
+        serializer=lambda fields, **_: encode.encode(fields).decode()
+    )
+    if renderer == "console":
+        render = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.wrap_logger(
+        _Stderr(),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            render,
+        ],
+        wrapper_class=structlog.BoundLogger,
+        cache_logger_on_first_use=True,
+    ).bind()

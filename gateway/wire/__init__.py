@@ -1,0 +1,1 @@
+"""The dialects of the decision APIs: encode and decode, for providers and for a server."""

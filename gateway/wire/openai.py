@@ -1,0 +1,339 @@
+"""
+The OpenAI Decisions dialect, in both directions.
+
+`POST …/v1/decisions` at OpenAI, Vercel AI Gateway and LiteLLM. Questions and answers are
+arrays; answers are matched by position and their names are echoed. A predicate has no slot
+for what true and false mean, so its meanings are two further lines of its instructions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored, Usage
+from ..errors import NoAnswer, Reason
+from ..questions import Ask, Choice, Predicate, Question, Score
+
+
+class Described(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An option with its description."""
+
+    value: str
+    description: str = ""
+
+
+class Labelled(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A level with its description."""
+
+    label: str
+    description: str = ""
+
+
+class WirePredicate(msgspec.Struct, frozen=True, tag="predicate"):
+    """A yes/no question."""
+
+    instructions: str
+    name: str | None = None
+
+
+class WireChoice(msgspec.Struct, frozen=True, tag="choice"):
+    """A question with 2–255 options."""
+
+    instructions: str
+    choices: Sequence[Described]
+    name: str | None = None
+
+
+class WireScore(msgspec.Struct, frozen=True, tag="score"):
+    """A question with 2–10 levels, low to high."""
+
+    instructions: str
+    levels: Sequence[Labelled]
+    name: str | None = None
+
+
+WireQuestion: TypeAlias = WirePredicate | WireChoice | WireScore
+
+
+class Request(
+    msgspec.Struct, frozen=True, omit_defaults=True, rename={"options": "providerOptions"}
+):
+    """
+    The body of a request.
+
+    Attributes:
+        model: The model's id at the endpoint.
+        input: The state: text as it is, anything else as canonical JSON.
+        questions: In order.
+        options: The endpoint's own extension, `providerOptions`.
+
+    """
+
+    model: str
+    input: str
+    questions: Sequence[WireQuestion]
+    options: Mapping[str, Any] = {}
+
+
+class OptionProbability(msgspec.Struct, frozen=True):
+    """One entry of a choice's distribution."""
+
+    value: str
+    probability: float
+
+
+class LevelProbability(msgspec.Struct, frozen=True):
+    """One entry of a score's distribution."""
+
+    value: int
+    probability: float
+    label: str | None = None
+
+
+class AnswerPredicate(msgspec.Struct, frozen=True, tag="predicate"):
+    """The probability that it is true."""
+
+    probability: float
+    name: str | None = None
+
+
+class AnswerChoice(msgspec.Struct, frozen=True, tag="choice"):
+    """The chosen option."""
+
+    choice: str
+    name: str | None = None
+    confidence: float | None = None
+    probabilities: Sequence[OptionProbability] | None = None
+
+
+class AnswerScore(msgspec.Struct, frozen=True, tag="score"):
+    """The expected level, counted from 0."""
+
+    score: float
+    name: str | None = None
+    confidence: float | None = None
+    probabilities: Sequence[LevelProbability] | None = None
+
+
+class AnswerRefusal(msgspec.Struct, frozen=True, tag="refusal"):
+    """The model declines to answer."""
+
+    name: str | None = None
+
+
+WireAnswer: TypeAlias = AnswerPredicate | AnswerChoice | AnswerScore | AnswerRefusal
+
+
+class WireUsage(msgspec.Struct, frozen=True):
+    """Tokens."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Gatewayed(msgspec.Struct, frozen=True):
+    """What Vercel AI Gateway adds: money as a decimal string."""
+
+    cost: str | float | None = None
+
+
+class Metadata(msgspec.Struct, frozen=True):
+    """What gateways add."""
+
+    gateway: Gatewayed | None = None
+
+
+class Response(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The body of a success. `error` may stand in one all the same."""
+
+    answers: Sequence[WireAnswer]
+    model: str = ""
+    usage: WireUsage | None = None
+    provider_metadata: Metadata | None = None
+
+
+class _Failed(msgspec.Struct, frozen=True):
+    error: msgspec.Raw | None = None
+
+
+_encoder = msgspec.json.Encoder()
+_request = msgspec.json.Decoder(Request)
+_response = msgspec.json.Decoder(Response)
+_failed = msgspec.json.Decoder(_Failed)
+
+
+def encode(ask: Ask, model: str, options: Mapping[str, Any] | None = None) -> bytes:
+    """Write the request's body for *ask*."""
+    questions = [_question(name, question) for name, question in ask.questions.items()]
+    return _encoder.encode(Request(model, ask.text, questions, options or {}))
+
+
+def decode_request(body: bytes) -> tuple[Ask, str]:
+    """
+    Read a request's body: the ask, and the model it names.
+
+    Unnamed questions are called `0`, `1`, … by their positions. A predicate's meanings are
+    taken out of its instructions again.
+
+    Raises:
+        msgspec.ValidationError: It is not of the dialect.
+        DeclarationError: A question contradicts itself.
+
+    """
+    request = _request.decode(body)
+    named = {one.name or str(at): _asked(one) for at, one in enumerate(request.questions)}
+    if len(named) < len(request.questions):
+        raise msgspec.ValidationError("two questions have one name")
+    return Ask(request.input, named), request.model
+
+
+def encode_reply(ask: Ask, reply: Reply) -> bytes:
+    """Write the response's body for *reply*, the answers in the order of the questions."""
+    assert isinstance(reply.answers, Mapping)
+    answers = [_written(ask.questions[name], name, reply.answers[name]) for name in ask.questions]
+    usage = reply.usage
+    counted = None if usage is None else WireUsage(usage.input_tokens, usage.output_tokens)
+    metadata = None
+    if usage is not None and usage.cost_usd is not None:
+        metadata = Metadata(Gatewayed(f"{usage.cost_usd:.12f}".rstrip("0").rstrip(".")))
+    return _encoder.encode(Response(answers, reply.model, counted, metadata))
+
+
+def decode(ask: Ask, body: bytes) -> Reply:
+    """
+    Read a response's body as the reply to *ask*; whether to believe it is acceptance's business.
+
+    Raises:
+        NoAnswer: `malformed`, `invalid_number` for a literal NaN or Infinity, `inconsistent`
+            for an outcome with two probabilities, `provider_error` for an error inside a
+            success.
+
+    """
+    try:
+        if _failed.decode(body).error not in (None, msgspec.Raw(b"null")):
+            raise NoAnswer(Reason.PROVIDER_ERROR)
+        response = _response.decode(body)
+    except msgspec.MsgspecError:
+        raise NoAnswer(_why_unreadable(body)) from None
+    kinds = list(ask.questions.values())
+    answers = [
+        (one.name, _read(one, kinds[at] if at < len(kinds) else None))
+        for at, one in enumerate(response.answers)
+    ]
+    return Reply(answers, response.model, _usage(response))
+
+
+def _question(name: str, question: Question) -> WireQuestion:
+    if isinstance(question, Choice):
+        choices = [Described(value, text) for value, text in question.options.items()]
+        return WireChoice(question.instructions, choices, name)
+    if isinstance(question, Score):
+        levels = [Labelled(label, text) for label, text in question.levels.items()]
+        return WireScore(question.instructions, levels, name)
+    return WirePredicate(_with_meanings(question), name)
+
+
+def _with_meanings(question: Predicate) -> str:
+    meanings = [f"{word}: {text}" for word, text in _meanings(question) if text]
+    return "\n".join([question.instructions, *meanings])
+
+
+def _meanings(question: Predicate) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("true", question.true), ("false", question.false)
+
+
+def _asked(question: WireQuestion) -> Question:
+    if isinstance(question, WireChoice):
+        options = [(one.value, one.description) for one in question.choices]
+        if len(dict(options)) < len(options):
+            raise msgspec.ValidationError("two choices have one value")
+        return Choice(question.instructions, dict(options))
+    if isinstance(question, WireScore):
+        return Score(question.instructions, {one.label: one.description for one in question.levels})
+    return _without_meanings(question.instructions)
+
+
+def _without_meanings(instructions: str) -> Predicate:
+    rest, meanings = instructions, {"true": "", "false": ""}
+    for word in ("false", "true"):
+        head, mark, text = rest.rpartition(f"\n{word}: ")
+        if mark and "\n" not in text:
+            rest, meanings[word] = head, text
+    return Predicate(rest, meanings["true"], meanings["false"])
+
+
+def _read(answer: WireAnswer, question: Question | None) -> RawAnswer:
+    if isinstance(answer, AnswerChoice):
+        return Chosen(answer.choice, _by_option(answer.probabilities), answer.confidence)
+    if isinstance(answer, AnswerScore):
+        levels = len(question.levels) if isinstance(question, Score) else 0
+        return Scored(answer.score, _by_level(answer.probabilities, levels), answer.confidence)
+    return Held(answer.probability) if isinstance(answer, AnswerPredicate) else Refused()
+
+
+def _by_option(given: Sequence[OptionProbability] | None) -> dict[str, float] | None:
+    if given is None:
+        return None
+    named = {one.value: one.probability for one in given}
+    if len(named) < len(given):
+        raise NoAnswer(Reason.INCONSISTENT)
+    return named
+
+
+def _by_level(given: Sequence[LevelProbability] | None, levels: int) -> list[float] | None:
+    """Order by level; one left out counts as 0, as for options."""
+    if given is None or levels == 0:
+        return None
+    named = {one.value: one.probability for one in given}
+    if len(named) < len(given):
+        raise NoAnswer(Reason.INCONSISTENT)
+    if any(not 0 <= level < levels for level in named):
+        raise NoAnswer(Reason.UNDECLARED_OPTION)
+    return [named.get(level, 0.0) for level in range(levels)]
+
+
+def _written(question: Question, name: str, answer: RawAnswer) -> WireAnswer:
+    if isinstance(answer, Chosen):
+        given = answer.probabilities
+        spread = None if given is None else [OptionProbability(k, p) for k, p in given.items()]
+        return AnswerChoice(answer.option, name, answer.confidence, spread)
+    if isinstance(answer, Scored):
+        labels = list(question.levels) if isinstance(question, Score) else []
+        pairs = enumerate(zip(labels, answer.probabilities or (), strict=False))
+        levels = [LevelProbability(at, p, label) for at, (label, p) in pairs]
+        return AnswerScore(answer.score, name, answer.confidence, levels or None)
+    return (
+        AnswerPredicate(answer.probability, name)
+        if isinstance(answer, Held)
+        else AnswerRefusal(name)
+    )
+
+
+def _usage(response: Response) -> Usage | None:
+    counted = response.usage
+    if counted is None:
+        return None
+    return Usage(counted.input_tokens, counted.output_tokens, _cost(response.provider_metadata))
+
+
+def _cost(metadata: Metadata | None) -> float | None:
+    if metadata is None or metadata.gateway is None or metadata.gateway.cost is None:
+        return None
+    try:
+        return float(metadata.gateway.cost)
+    except ValueError:
+        return None
+
+
+def _why_unreadable(body: bytes) -> Reason:
+    """Tell a literal NaN or Infinity, which is no JSON, from other unreadable bodies."""
+    literals: list[str] = []
+    try:
+        json.loads(body, parse_constant=literals.append)
+    except (ValueError, RecursionError):
+        return Reason.MALFORMED
+    return Reason.INVALID_NUMBER if literals else Reason.MALFORMED

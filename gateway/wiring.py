@@ -1,0 +1,159 @@
+"""
+Plans and lanes as they stand now: what a reload swaps, whole, in one assignment.
+
+A decision takes the wiring once, at its beginning, so that a reload in its middle changes
+nothing for it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .acceptance import Gate
+from .discovery import Plugins, load
+from .errors import Fault, SetupError
+from .plugins import Provider
+from .resilience import Lane
+from .settings import CURRENT, Plan, Settings, Setup
+
+if TYPE_CHECKING:
+    from .gateway import Gateway
+    from .points import DecisionPoint
+    from .telemetry import Telemetry
+
+OVERRIDE = "override"
+
+
+class Wired(msgspec.Struct, frozen=True):
+    """
+    One point, ready to be decided.
+
+    Attributes:
+        plan: Its plan.
+        planned: The planned provider's lane; None if the plan is `current`.
+        behind: The stand-in's lane, where the gateway has one.
+        own_gate: The stand-in's own gate.
+
+    """
+
+    plan: Plan
+    planned: Lane | None
+    behind: Lane | None
+    own_gate: Gate | None
+
+
+class Wiring:
+    """Settings, plug-ins, and the lanes and plans made of them so far."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        plugins: Plugins,
+        gateway: Gateway,
+        telemetry: Telemetry,
+        *,
+        stand_in: bool,
+    ) -> None:
+        self.settings = settings
+        self.plugins = plugins
+        self.telemetry = telemetry
+        self._gateway = gateway
+        self._stand_in = stand_in
+        self._lock = threading.RLock()
+        self._lanes: dict[str, Lane] = {}
+        self._wired: dict[str, Wired] = {}
+
+    def faults(self) -> Iterable[Fault]:
+        """Make every selected provider, and list what is wrong with them."""
+        selected = self.settings.selected()
+        if self._stand_in:
+            selected[CURRENT] = "CURRENT_PROVIDER"
+        for name, variable in selected.items():
+            try:
+                self.lane(name, variable)
+                self.settings.own_minimum(name)
+            except SetupError as error:
+                yield from error.faults
+
+    def untouched(self, point: DecisionPoint) -> bool:
+        """Whether a wrapped function of *point* runs as if the gateway were not there."""
+        return self.wired(point).planned is None and not self.telemetry.observed
+
+    def wired(self, point: DecisionPoint) -> Wired:
+        """Resolve *point*, once."""
+        wired = self._wired.get(point.name)
+        return wired if wired is not None else self._wire(point, self.settings.plan(point))
+
+    def _wire(self, point: DecisionPoint, plan: Plan) -> Wired:
+        planned = None if plan.provider == CURRENT else self.lane(plan.provider)
+        behind = self.lane(CURRENT, "CURRENT_PROVIDER") if self._stand_in else None
+        gate = None
+        if behind is not None:
+            gate = Gate(self.settings.own_minimum(behind.name)[0], plan.gate.scale)
+        wired = Wired(plan, planned, behind, gate)
+        self._wired[point.name] = wired
+        return wired
+
+    def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
+        """Put another lane, or `current`, in the place of the planned one."""
+        wired = self.wired(point)
+        name = CURRENT if lane is None else lane.name
+        why = {**wired.plan.why, "provider": OVERRIDE}
+        plan = msgspec.structs.replace(wired.plan, provider=name, why=why)
+        return msgspec.structs.replace(wired, plan=plan, planned=lane)
+
+    def substitute(self, provider: str | Provider) -> Lane | None:
+        """Give the lane of an override: a provider, its name, or `current` for none."""
+        if not isinstance(provider, str):
+            return Lane(provider.name, provider, self.telemetry.operator_fault)
+        return None if provider == CURRENT else self.lane(provider, OVERRIDE)
+
+    def lane(self, name: str, variable: str = "") -> Lane:
+        """
+        Give the lane of the provider *name*, made at first use.
+
+        Raises:
+            SetupError: It is not installed, or its variables are wrong.
+
+        """
+        lane = self._lanes.get(name)
+        if lane is not None:
+            return lane
+        with self._lock:
+            if name not in self._lanes:
+                self._lanes[name] = self._make(name, variable)
+            return self._lanes[name]
+
+    def _make(self, name: str, variable: str) -> Lane:
+        offer = self.plugins.offers.get(name.partition("/")[0])
+        if offer is None:
+            raise SetupError(unknown(name, variable, self.plugins))
+        provider = load(offer)(Setup(name, self.settings, self._gateway))
+        same = [lane for lane in self._lanes.values() if lane.provider is provider]
+        return same[0] if same else Lane(provider.name, provider, self.telemetry.operator_fault)
+
+    def close(self) -> None:
+        """Close the providers that were made."""
+        for provider in {
+            id(lane.provider): lane.provider for lane in self._lanes.values()
+        }.values():
+            close = getattr(provider, "close", None)
+            if close is not None:
+                close()
+
+
+def unknown(name: str, variable: str, plugins: Plugins) -> Fault:
+    """Say that no plug-in offers the provider *name*, and what could be meant."""
+    installed = sorted({*plugins.offers, CURRENT})
+    near = difflib.get_close_matches(name, installed, n=1)
+    problem = f"no provider {name!r} is installed"
+    if plugins.broken:
+        broken = ", ".join(f"{plugin} ({why})" for plugin, why in sorted(plugins.broken.items()))
+        problem += f"; these plug-ins cannot be loaded and may offer it: {broken}"
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return Fault(variable or name, problem, f"{hint}Installed: {', '.join(installed)}")

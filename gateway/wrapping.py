@@ -1,0 +1,196 @@
+"""What `Gateway.point` does to a function: from a call to an ask, and back to its own type."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from .errors import DeclarationError, Fault, SetupError
+from .points import DecisionPoint, Language, suffix_of
+from .questions import Ask, Question
+from .returns import CannotHold, Read, Write, reader, return_hint, writer
+
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+
+QUESTION = "decision"  # the name of a point's only question, where the user gave none
+
+
+class Wrapped(msgspec.Struct, kw_only=True):
+    """
+    A wrapped function and what the gateway knows of it.
+
+    Attributes:
+        point: Its decision point.
+        function: The host's own path.
+        is_async: Whether calling it gives a coroutine.
+        ask: Builds the ask from the call; None: from its parameters.
+        subject: Names the subject of a call; None: the session's.
+        read: Host's value → outcome; None: by its type.
+        write: Outcome → host's value; None: by the return annotation.
+        takes: State field → parameter; the empty field is the whole state.
+        position: Of the only parameter that is the whole state; −1 if there are several.
+        signature: Of the function.
+        hint: Its resolved return annotation; None until a plan needs it.
+
+    """
+
+    point: DecisionPoint
+    function: Callable[..., Any]
+    is_async: bool
+    ask: Callable[..., Ask] | None = None
+    subject: Callable[..., str | None] | None = None
+    read: Read | None = None
+    write: Write | None = None
+    takes: Mapping[str, str] = {}
+    position: int = -1
+    signature: inspect.Signature | None = None
+    hint: Any = None
+
+    @property
+    def where(self) -> str:
+        """The function's name, for messages."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
+
+    def build(self, call: Arguments, language: Language) -> Ask:
+        """Build the ask of one call."""
+        args, kwargs = call
+        if self.ask is not None:
+            return self.ask(*args, **kwargs)
+        if self.position >= 0:
+            whole = args[self.position] if len(args) > self.position else kwargs.get(self.takes[""])
+            return self.point.ask(whole, language)
+        assert self.signature is not None
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        state = {field: bound.arguments[name] for field, name in self.takes.items()}
+        return self.point.ask(state, language)
+
+    def writes(self, questions: Mapping[str, Question]) -> Write:
+        """
+        Say how an outcome is written into the return type.
+
+        Raises:
+            SetupError: The type cannot be resolved, or cannot hold an answer.
+
+        """
+        if self.write is not None:
+            return self.write
+        try:
+            if self.hint is None:
+                self.hint = return_hint(self.function)
+            return writer(self.hint, questions)
+        except CannotHold as why:
+            fix = "Pass `write=` to the point, or correct the annotation"
+            raise SetupError.of(self.where, str(why), fix) from None
+
+    def reads(self, questions: Mapping[str, Question]) -> Read:
+        """Say how the function's own value is read into the point's vocabulary."""
+        return self.read or reader(questions)
+
+
+def declared(
+    name: str | DecisionPoint,
+    question: Question | Mapping[str, Question] | None,
+    catalogue: Mapping[str, DecisionPoint],
+) -> DecisionPoint:
+    """
+    Find or make the declaration that `Gateway.point` means.
+
+    Raises:
+        SetupError: No question is given and the catalogue has no point of this name.
+        DeclarationError: The question contradicts itself.
+
+    """
+    if isinstance(name, DecisionPoint):
+        return name
+    suffix = suffix_of(name)
+    if question is not None:
+        questions = question if isinstance(question, Mapping) else {QUESTION: question}
+        return DecisionPoint(name=suffix, questions={"": questions})
+    if suffix in catalogue:
+        return catalogue[suffix]
+    fix = f"Give a question, or one of: {', '.join(sorted(catalogue)) or 'none is installed'}"
+    raise SetupError.of(name, "the catalogue has no such point", fix)
+
+
+def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wrapped:  # noqa: ANN401
+    """
+    Look at a function once, when it is declared.
+
+    Raises:
+        SetupError: It is no plain function, or nothing says which argument is the state.
+
+    """
+    if not inspect.isfunction(function):
+        fix = "Put it directly over the `def`; `staticmethod` and the like go above it"
+        raise SetupError.of(repr(function), "only a function can be a decision point", fix)
+    wrapped = Wrapped(point=point, function=function, is_async=_is_async(function), **given)
+    wrapped.signature = inspect.signature(function)
+    if wrapped.ask is None:
+        wrapped.takes = _takes(point, wrapped)
+        if (whole := wrapped.takes.get("")) is not None:
+            wrapped.position = list(wrapped.signature.parameters).index(whole)
+    return wrapped
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Tell the colour; a `def` that says it returns a coroutine counts as async."""
+    if inspect.iscoroutinefunction(function):
+        return True
+    said = getattr(function, "__annotations__", {}).get("return", "")
+    text = said if isinstance(said, str) else getattr(said, "__name__", str(said))
+    return any(word in text for word in ("Awaitable[", "Coroutine[")) or text in (
+        "Awaitable",
+        "Coroutine",
+    )
+
+
+def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
+    """Map state fields to parameters; the empty field is the whole state."""
+    parameters = _parameters(wrapped.function)
+    names = [parameter.name for parameter in parameters]
+    if point.reads and names and set(names) <= set(point.reads):
+        return {name: name for name in names}
+    texts = [one.name for one in parameters if _is_text(one, wrapped.function)]
+    if len(texts) == 1:
+        return {"": texts[0]}
+    found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
+    problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
+    raise SetupError.of(wrapped.where, problem, "Pass `ask=` to say what the deciders are shown")
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    return [one for one in parameters if one.kind not in kinds]
+
+
+def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool:
+    hint = parameter.annotation
+    if hint is inspect.Parameter.empty:
+        return True
+    if isinstance(hint, str):
+        try:
+            hint = eval(hint, getattr(function, "__globals__", {}))  # noqa: S307 - own annotation
+        except Exception:  # noqa: BLE001 - exists only for type checkers: read it as a word
+            return hint.partition("[")[0] in ("str", "list", "Sequence")
+    return hint is str or typing.get_origin(hint) in (list, Sequence) or hint is list
+
+
+def misfits(wrapped: Wrapped, language: Language) -> list[Fault]:
+    """List what the return type cannot hold, for a plan that needs it."""
+    questions = wrapped.point.questions
+    spoken = questions.get(language) or next(iter(questions.values()))
+    try:
+        wrapped.writes(spoken)
+    except SetupError as error:
+        return list(error.faults)
+    except DeclarationError as error:
+        return [Fault(wrapped.where, str(error), "Correct the point's declaration")]
+    return []

@@ -1,0 +1,40 @@
+"""Who decides: the built-in providers. Each is loaded when it is first selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..gateway.plugins import Offer, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..gateway.plugins import Make
+
+
+def _current() -> Make:
+    from .current import current
+
+    return current
+
+
+def _jev() -> Make:
+    from .decisions_api import jev
+
+    return jev
+
+
+def _local() -> Make:
+    from .local import Local
+
+    return Local
+
+
+@hookimpl
+def pointsman_providers() -> Sequence[Offer]:
+    """Offer the built-in providers."""
+    return (
+        Offer("current", _current),
+        Offer("jev", _jev),
+        Offer("local", _local, extra="pointsman[local]"),
+    )
