@@ -15,7 +15,7 @@ from .judges import JUDGE_RQLT
 from .routing import ROUTE_CONTINUITY, ROUTER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..gateway.points import DecisionPoint
 
@@ -26,3 +26,15 @@ __all__ = ["GUARDRAIL_PINJ", "JUDGE_RQLT", "ROUTER", "ROUTE_CONTINUITY"]
 def pointsman_points() -> Sequence[DecisionPoint]:
     """Offer the catalogue."""
     return (ROUTE_CONTINUITY, ROUTER, GUARDRAIL_PINJ, JUDGE_RQLT)
+
+
+def _demo() -> object:
+    from .demo.app import app
+
+    return app
+
+
+@hookimpl
+def pointsman_commands() -> Mapping[str, Callable[[], object]]:
+    """Offer `pointsman demo`, which is about points of this catalogue."""
+    return {"demo": _demo}

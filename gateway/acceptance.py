@@ -12,9 +12,8 @@ within 0.01 of the maximum; a score within 0.005 + Σ 0.005·i of its mean.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -47,7 +46,7 @@ class Gate(msgspec.Struct, frozen=True):
     scale: Scale = "reported"
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """
     What acceptance says of a reply.
 
@@ -76,37 +75,35 @@ def accept(ask: Ask, reply: Reply, gate: Gate) -> Verdict:
         checked = _checked(ask, paired, gate)
     except NoAnswer as fault:
         return Verdict(fault.reason)
-    gated = [
-        answer
-        for name, answer in checked.items()
-        if answer.value is not None and not ask.questions[name].advisory
-    ]
-    confidence = min((answer.confidence for answer in gated), default=1.0)
-    return Verdict(_gate(gated, gate), confidence, checked)
+    return _weighed(ask, checked, gate)
 
 
-def _gate(gated: list[Answer], gate: Gate) -> Reason:
-    for answer in gated:
-        if answer.confidence < gate.minimum:
+def _weighed(ask: Ask, checked: Mapping[str, Answer], gate: Gate) -> Verdict:
+    reason, confidence = Reason.OK, 1.0
+    for name, answer in checked.items():
+        if answer.value is None or ask.questions[name].advisory:
+            continue
+        confidence = min(confidence, answer.confidence)
+        if reason is Reason.OK and answer.confidence < gate.minimum:
             missing = answer.source == "missing"
-            return Reason.CONFIDENCE_MISSING if missing else Reason.LOW_CONFIDENCE
-    return Reason.OK
+            reason = Reason.CONFIDENCE_MISSING if missing else Reason.LOW_CONFIDENCE
+    return Verdict(reason, confidence, checked)
 
 
 def _paired(ask: Ask, reply: Reply) -> Mapping[str, RawAnswer]:
     """Match by name, or by position with the echoed names checked."""
     answers: Any = getattr(reply, "answers", None)  # a stranger's plug-in may return anything
     if isinstance(answers, Mapping):
-        return _by_name(ask.questions, answers)
+        return _by_name(ask.questions, cast("Mapping[str, RawAnswer]", answers))
     if isinstance(answers, list | tuple):
-        return _by_position(ask.questions, answers)
+        return _by_position(ask.questions, cast("Sequence[Any]", answers))
     raise NoAnswer(Reason.MALFORMED)
 
 
 def _by_name(
     asked: Mapping[str, Question], answers: Mapping[str, RawAnswer]
 ) -> Mapping[str, RawAnswer]:
-    if any(name not in asked for name in answers):
+    if not answers.keys() <= asked.keys():
         raise NoAnswer(Reason.MISMATCHED)
     if len(answers) < len(asked):
         raise NoAnswer(Reason.INCOMPLETE)
@@ -114,7 +111,7 @@ def _by_name(
 
 
 def _by_position(asked: Mapping[str, Question], answers: Sequence[Any]) -> Mapping[str, RawAnswer]:
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in answers):  # noqa: PLR2004
+    if not all(_is_pair(pair) for pair in answers):
         raise NoAnswer(Reason.MALFORMED)
     echoed = [name for name, _ in answers if name is not None]
     extra = len(answers) > len(asked) or any(name not in asked for name in echoed)
@@ -126,6 +123,11 @@ def _by_position(asked: Mapping[str, Question], answers: Sequence[Any]) -> Mappi
     if any(echo not in (None, name) for name, (echo, _) in paired):
         raise NoAnswer(Reason.MISMATCHED)
     return {name: raw for name, (_, raw) in paired}
+
+
+def _is_pair(pair: Any) -> bool:  # noqa: ANN401 - a stranger's
+    two = isinstance(pair, tuple) and len(cast("tuple[Any, ...]", pair)) == 2  # noqa: PLR2004
+    return two and (pair[0] is None or isinstance(pair[0], str))
 
 
 def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str, Answer]:
@@ -283,12 +285,12 @@ def _option(question: Choice, option: object) -> None:
 def _items(given: object) -> list[tuple[object, object]]:
     if not isinstance(given, Mapping):
         raise NoAnswer(Reason.MALFORMED)
-    return list(given.items())
+    return list(cast("Mapping[object, object]", given).items())
 
 
 def _number(value: object, highest: float) -> float:
     if type(value) is not float and type(value) is not int:
         raise NoAnswer(Reason.MALFORMED)
-    if not (math.isfinite(value) and 0.0 <= value <= highest):
+    if not 0.0 <= value <= highest:  # false for NaN, and for integers that no float holds
         raise NoAnswer(Reason.INVALID_NUMBER)
     return value

@@ -6,15 +6,17 @@ A provider's `Reply` is a claim; only `acceptance` turns its parts into `Answer`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 
+from .errors import NoAnswer, Reason
 from .questions import Value
 
 
-class Chosen(msgspec.Struct, frozen=True, tag="choice"):
+class Chosen(msgspec.Struct, frozen=True, tag="choice", gc=False):
     """
     A provider's answer to a `Choice`.
 
@@ -30,7 +32,7 @@ class Chosen(msgspec.Struct, frozen=True, tag="choice"):
     confidence: float | None = None
 
 
-class Held(msgspec.Struct, frozen=True, tag="predicate"):
+class Held(msgspec.Struct, frozen=True, tag="predicate", gc=False):
     """
     A provider's answer to a `Predicate`.
 
@@ -42,7 +44,7 @@ class Held(msgspec.Struct, frozen=True, tag="predicate"):
     probability: float
 
 
-class Scored(msgspec.Struct, frozen=True, tag="score"):
+class Scored(msgspec.Struct, frozen=True, tag="score", gc=False):
     """
     A provider's answer to a `Score`.
 
@@ -65,7 +67,7 @@ class Refused(msgspec.Struct, frozen=True, tag="refusal"):
 RawAnswer: TypeAlias = Chosen | Held | Scored | Refused
 
 
-class Usage(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True, gc=False):
     """
     What an attempt used.
 
@@ -83,7 +85,7 @@ class Usage(msgspec.Struct, frozen=True):
     estimated: bool = False
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True, gc=False):
     """
     What a provider returns for one `Ask`.
 
@@ -105,10 +107,51 @@ class Reply(msgspec.Struct, frozen=True):
     notes: Mapping[str, float] | None = None
 
 
+def sound(reply: object) -> Reply:
+    """
+    Keep of a stranger's reply what is of the declared types; its answers are checked later.
+
+    Raises:
+        NoAnswer: `malformed`: it is no reply at all.
+
+    """
+    if not isinstance(reply, Reply):
+        raise NoAnswer(Reason.MALFORMED)
+    bare = reply.usage is None and reply.request_id is None and reply.notes is None
+    if bare and _is(reply.model, str):
+        return reply
+    return Reply(
+        reply.answers,
+        reply.model if _is(reply.model, str) else "",
+        reply.usage if _is_usage(reply.usage) else None,
+        reply.request_id if _is(reply.request_id, str) else None,
+        reply.notes if _are_notes(reply.notes) else None,
+    )
+
+
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kind)
+
+
+def _is_usage(usage: object) -> bool:
+    if not isinstance(usage, Usage):
+        return False
+    counted = _is(usage.input_tokens, int) and _is(usage.output_tokens, int)
+    cost = usage.cost_usd
+    return counted and (cost is None or (_is(cost, (int, float)) and 0 <= cost < math.inf))
+
+
+def _are_notes(notes: object) -> bool:
+    if not isinstance(notes, Mapping):
+        return False
+    pairs = cast("Mapping[object, object]", notes).items()
+    return all(isinstance(name, str) and isinstance(one, int | float) for name, one in pairs)
+
+
 Source: TypeAlias = Literal["reported", "probability", "missing", "current"]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
     One checked answer.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import http
 from .current import Current
-from .engine import AskProvider, RunCurrent, Step
-from .errors import NoAnswer, PointsmanError, Reason, SetupError
+from .engine import OVERDUE, AskProvider, RunCurrent, Step
+from .errors import NoAnswer, Reason, SetupError
 
 if TYPE_CHECKING:
     from .answers import Reply
@@ -32,7 +32,7 @@ class Asking:
         assert type(step) is AskProvider
         try:
             return self._sync(step)
-        except PointsmanError:
+        except (NoAnswer, SetupError):
             raise
         except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
             raise self._strange(step, bug) from None
@@ -55,7 +55,7 @@ class Asking:
         assert type(step) is AskProvider
         try:
             return await self._async(step)
-        except PointsmanError:
+        except (NoAnswer, SetupError):
             raise
         except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
             raise self._strange(step, bug) from None
@@ -102,7 +102,7 @@ def _taken(step: RunCurrent) -> object:
     """
     assert isinstance(step.call.current, Current)
     value = step.call.current.take()
-    if not inspect.isawaitable(value):
+    if step.alone or not inspect.isawaitable(value):
         return value
     if inspect.iscoroutine(value):
         value.close()
@@ -115,7 +115,16 @@ async def _current(step: RunCurrent) -> object:
     value = step.call.current.take()
     if not inspect.isawaitable(value):
         return value
-    return await _bounded(value, step.call.deadline)
+    if step.call.deadline is None:
+        return await value
+    scope = asyncio.timeout(step.call.deadline - time.monotonic())
+    try:
+        async with scope:
+            return await value
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        return OVERDUE
 
 
 async def _bounded(awaitable: Any, until: float | None) -> Any:  # noqa: ANN401 - passes through
@@ -128,8 +137,9 @@ async def _bounded(awaitable: Any, until: float | None) -> Any:  # noqa: ANN401 
     """
     if until is None:
         return await awaitable
+    scope = asyncio.timeout(until - time.monotonic())
     try:
-        async with asyncio.timeout(until - time.monotonic()) as scope:
+        async with scope:
             return await awaitable
     except TimeoutError:
         if not scope.expired():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
@@ -69,7 +69,7 @@ def subject() -> str | None:
 
 
 @contextlib.contextmanager
-def collecting() -> Iterator[list[Decision[Any]]]:
+def collecting() -> Generator[list[Decision[Any]]]:
     """Collect the decisions made inside, in this task and those it starts."""
     decisions: list[Decision[Any]] = []
     outer = _collecting.get()

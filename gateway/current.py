@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from .errors import NoAnswer, Reason
 
 _NOT_RUN: Any = object()
 
@@ -18,7 +21,7 @@ class Current:
     fallback reuses the result. A coroutine then becomes a task that the decision owns.
     """
 
-    __slots__ = ("_args", "_error", "_function", "_kwargs", "_value")
+    __slots__ = ("_args", "_error", "_function", "_kwargs", "_lock", "_value")
 
     def __init__(
         self,
@@ -29,27 +32,31 @@ class Current:
         self._function, self._args, self._kwargs = function, args, kwargs or {}
         self._value = _NOT_RUN
         self._error: BaseException | None = None
+        self._lock = threading.RLock()  # a provider given up may still be running in its thread
 
     def __call__(self) -> Any:  # noqa: ANN401 - the host's own value
         """Run it, or give what it gave before; an awaitable where the host is async."""
-        if self._error is not None:
-            raise self._error
-        if self._value is _NOT_RUN:
-            try:
-                value = self._function(*self._args, **self._kwargs)
-            except BaseException as error:
-                self._error = error
-                raise
-            self._value = asyncio.ensure_future(value) if inspect.isawaitable(value) else value
-        return self._value
+        with self._lock:
+            if self._error is not None:
+                raise self._error
+            if self._value is _NOT_RUN:
+                try:
+                    value = self._function(*self._args, **self._kwargs)
+                except BaseException as error:
+                    self._error = error
+                    raise
+                self._value = asyncio.ensure_future(value) if inspect.isawaitable(value) else value
+            return self._value
 
     def take(self) -> Any:  # noqa: ANN401 - the host's own value
         """Run it for the fallback, on the caller's own thread or task, unless it has run."""
-        if self._value is _NOT_RUN and self._error is None:
-            return self._function(*self._args, **self._kwargs)
-        return self()
+        with self._lock:
+            if self._value is not _NOT_RUN or self._error is not None:
+                return self()
+            self._error = NoAnswer(Reason.CANCELLED)  # whoever asks for it from now on is too late
+        return self._function(*self._args, **self._kwargs)
 
     def close(self) -> None:
         """End what a provider began and nobody waits for any more."""
-        if isinstance(self._value, asyncio.Future):
+        if self._value is not _NOT_RUN and asyncio.isfuture(self._value):
             self._value.cancel()

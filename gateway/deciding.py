@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import os
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from . import context
-from .asking import Asking
 from .current import Current
 from .engine import Case, Flow, Outcome, drive_async, drive_sync, recorded
 from .errors import SetupError
@@ -19,12 +18,12 @@ from .points import DecisionPoint
 from .questions import Ask
 from .records import Decision
 from .returns import Read, Write, reader
-from .runtime import Runtime, running_loop
+from .runtime import running_loop
 from .settings import CURRENT
 from .wiring import Wired, Wiring
-from .wrapping import Wrapped
+from .wrapping import Arguments, Wrapped
 
-T = TypeVar("T")
+D = TypeVar("D", bound="Decision[Any] | None")
 
 
 class Hosted(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,27 +46,35 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     within: Call | None = None
 
 
-def hosted(wrapped: Wrapped, ask: Ask, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hosted:
-    """Say what a wrapped function brings to the decision of one of its calls."""
-    subject = wrapped.subject(*args, **kwargs) if wrapped.subject is not None else None
-    return Hosted(
-        current=Current(wrapped.function, args, kwargs),
-        read=wrapped.reads(ask.questions),
-        write=wrapped.writes(ask.questions),
-        subject=subject,
-    )
-
-
 class Deciding:
     """Runs the flows of one gateway."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def wrapped(self, wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
+        """
+        Put together what the engine needs for one call of a wrapped function.
+
+        Where it is `current` that decides, whatever else fails never reaches the host.
+        """
+        point, language = wrapped.point, wiring.settings.globals.language
+        current = Current(wrapped.function, *given)
+        try:
+            ask = wrapped.build(given, language)
+            subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
+        except Exception as error:
+            if wired.planned is not None:
+                raise
+            wiring.telemetry.read_failed(point.name, error)
+            return self.case(wiring, wired, point, None, Hosted(current=current))
+        write = None if wired.planned is None else wrapped.writes(ask.questions)
+        read = wrapped.reads(ask.questions)
+        host = Hosted(current=current, read=read, write=write, subject=subject)
+        return self.case(wiring, wired, point, ask, host)
 
     def case(
-        self, wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask, host: Hosted
+        self, wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
     ) -> Case:
         """Put together what the engine needs."""
+        read = host.read or (reader(ask.questions) if ask is not None else _nothing)
         return Case(
             point=point,
             plan=wired.plan,
@@ -76,18 +83,17 @@ class Deciding:
             planned=wired.planned,
             behind=wired.behind,
             own_gate=wired.own_gate,
-            read=_careful(host.read or reader(ask.questions), wiring, point),
+            read=_careful(read, wiring, point),
             write=host.write or _same,
             id=_new_id(),
             begun=time.perf_counter(),
             attempts=[],
         )
 
-    def sync(self, wiring: Wiring, flow: Callable[[Case], Flow[T]], case: Case) -> T:
+    def sync(self, wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
         """Run *flow* on this thread, and tell how it ended."""
-        asking = Asking(self._runtime, wiring.telemetry)
         try:
-            end = drive_sync(flow(case), asking.sync)
+            end = drive_sync(flow(case), wiring.asking.sync)
         except BaseException:
             wiring.telemetry.decided(recorded(case, provider=""))
             raise
@@ -96,12 +102,11 @@ class Deciding:
         _tell(wiring, case, end)
         return end
 
-    async def async_(self, wiring: Wiring, flow: Callable[[Case], Flow[T]], case: Case) -> T:
+    async def async_(self, wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
         """Run *flow* in this task, and tell how it ended."""
         running_loop()
-        asking = Asking(self._runtime, wiring.telemetry)
         try:
-            end = await drive_async(flow(case), asking.async_)
+            end = await drive_async(flow(case), wiring.asking.async_)
         except BaseException:
             wiring.telemetry.decided(recorded(case, provider=""))
             raise
@@ -153,8 +158,8 @@ def _careful(read: Read, wiring: Wiring, point: DecisionPoint) -> Callable[[Any]
     return careful
 
 
-def _tell(wiring: Wiring, case: Case, end: object) -> None:
-    if isinstance(end, Decision):
+def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
+    if end is not None:
         wiring.telemetry.decided(end.record)
         for collector in context.collectors():
             collector.append(end)
@@ -168,8 +173,12 @@ def _close(case: Case) -> None:
 
 
 def _new_id() -> str:
-    """Make an id that sorts by time."""
-    return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
+    """Make an id that sorts by time; a host that seeds `random` keeps its own numbers."""
+    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
+
+
+def _nothing(_: object) -> None:
+    return None
 
 
 def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from .acceptance import Gate, Verdict, accept
-from .answers import Answer, Reply
+from .answers import Answer, Reply, sound
 from .errors import NoAnswer, Reason
 from .plugins import Call
 from .points import DecisionPoint
@@ -27,7 +27,7 @@ T = TypeVar("T")
 Outcome: TypeAlias = Value | Mapping[str, Value | None] | None
 
 
-class AskProvider(msgspec.Struct, frozen=True):
+class AskProvider(msgspec.Struct, frozen=True, gc=False):
     """Ask *lane*'s provider; the answer is a `Reply`, or `NoAnswer` is thrown back."""
 
     lane: Lane
@@ -35,10 +35,22 @@ class AskProvider(msgspec.Struct, frozen=True):
     call: Call
 
 
-class RunCurrent(msgspec.Struct, frozen=True):
-    """Run what the host runs today; what it raises is thrown back untouched."""
+OVERDUE: Any = object()
+"""Sent back for an async path of the host's that was cancelled at the deadline."""
+
+
+class RunCurrent(msgspec.Struct, frozen=True, gc=False):
+    """
+    Run what the host runs today; what it raises is thrown back untouched.
+
+    Attributes:
+        call: Its circumstances.
+        alone: No provider was to be asked.
+
+    """
 
     call: Call
+    alone: bool = False
 
 
 Step: TypeAlias = AskProvider | RunCurrent
@@ -52,7 +64,7 @@ class Case(msgspec.Struct, kw_only=True):
     Attributes:
         point: Where.
         plan: By whom, and what is believed.
-        ask: What is asked.
+        ask: What is asked; None where that could not be said, and `current` decides anyway.
         call: In which circumstances; `call.current` runs the host's own path.
         planned: The planned provider's lane; None if the plan is `current`.
         behind: The lane of the provider that stands in where the host has no path of its own.
@@ -67,7 +79,7 @@ class Case(msgspec.Struct, kw_only=True):
 
     point: DecisionPoint
     plan: Plan
-    ask: Ask
+    ask: Ask | None
     call: Call
     planned: Lane | None
     behind: Lane | None
@@ -113,31 +125,40 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
 
 def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
+    assert case.ask is not None
     begun = time.perf_counter()
     call = _sliced(case) if lane is case.planned else case.call
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
-    operator = False
+    entered = operator = False
     try:
         lane.enter(case.ask, call)
-        reply = yield AskProvider(lane, case.ask, call)
+        entered = True
+        reply = sound((yield AskProvider(lane, case.ask, _within(lane, call))))
         verdict = accept(case.ask, reply, gate)
     except NoAnswer as fault:
-        reply, operator, verdict = fault.reply, fault.operator, Verdict(fault.reason)
+        operator, verdict = fault.operator, Verdict(fault.reason)
+        reply = fault.reply and sound(fault.reply)
     finally:
-        lane.saw(verdict.reason, operator=operator)
+        if entered:
+            lane.saw(verdict.reason, operator=operator)
         case.attempts.append(_written(lane, gate, verdict, reply, begun, call))
     return verdict
 
 
 def _sliced(case: Case) -> Call:
-    """Leave the fallback its share of the deadline; a deliberating provider is entered."""
-    call, plan, lane = case.call, case.plan, case.planned
+    """Leave the fallback its share of the deadline."""
+    call, plan = case.call, case.plan
     if call.deadline is not None and plan.fallback:
         now = time.monotonic()
         until = now + (call.deadline - now) * (1.0 - plan.share)
         call = msgspec.structs.replace(call, deadline=until)
-    if lane is not None and lane.deliberates:
+    return call
+
+
+def _within(lane: Lane, call: Call) -> Call:
+    """Tell those whom a deliberating provider asks that it has been entered."""
+    if lane.deliberates:
         call = msgspec.structs.replace(call, asking=(*call.asking, lane.name))
     return call
 
@@ -145,17 +166,22 @@ def _sliced(case: Case) -> Call:
 def _host(case: Case) -> Flow[Decision[Any]]:
     """Run the host's own path; its exceptions pass through, wrapped in nothing."""
     begun = time.perf_counter()
-    reason = Reason.PROVIDER_ERROR
+    reason = Reason.CANCELLED
     try:
-        value = yield RunCurrent(case.call)
-        reason = Reason.OK
-    except NoAnswer as fault:  # an async path that was cancelled at the deadline
+        value = yield RunCurrent(case.call, alone=case.planned is None)
+        reason = Reason.TIMEOUT if value is OVERDUE else Reason.OK
+    except NoAnswer as fault:  # the host's own, of another decision
         reason = fault.reason
+        raise
+    except Exception:
+        reason = Reason.PROVIDER_ERROR
         raise
     finally:
         late = case.call.deadline is not None and time.monotonic() > case.call.deadline
         seconds = time.perf_counter() - begun
         case.attempts.append(Attempt(provider=CURRENT, reason=reason, seconds=seconds, late=late))
+    if value is OVERDUE:
+        raise NoAnswer(reason, point=case.point.name, attempts=case.attempts)
     return Decision(value, recorded(case, provider=CURRENT, outcome=case.read(value)))
 
 
@@ -192,6 +218,7 @@ def _written(
         provider=lane.name,
         model=(reply.model if reply is not None else "") or lane.model,
         reason=verdict.reason,
+        answers=verdict.answers,
         confidence=verdict.confidence,
         minimum=gate.minimum,
         seconds=time.perf_counter() - begun,
@@ -218,32 +245,34 @@ def recorded(case: Case, **said: Any) -> Record:  # noqa: ANN401 - a record's ow
 
 def drive_sync(flow: Flow[T], perform: Callable[[Step], object]) -> T:
     """Drive *flow* on the caller's own thread."""
-    resume: Callable[[Any], Step] = flow.send
     given: object = None
+    fault: BaseException | None = None
     while True:
         try:
-            step = resume(given)
+            step = flow.send(given) if fault is None else flow.throw(fault)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+        given = fault = None
         try:
-            resume, given = flow.send, perform(step)
+            given = perform(step)
         except StopIteration:  # cannot be thrown into a generator; the host's own, untouched
             flow.close()
             raise
-        except BaseException as fault:  # noqa: BLE001 - the flow says what it means
-            resume, given = flow.throw, fault
+        except BaseException as error:  # noqa: BLE001 - the flow says what it means
+            fault = error
 
 
 async def drive_async(flow: Flow[T], perform: Callable[[Step], Awaitable[object]]) -> T:
     """Drive *flow* in the caller's own task."""
-    resume: Callable[[Any], Step] = flow.send
     given: object = None
+    fault: BaseException | None = None
     while True:
         try:
-            step = resume(given)
+            step = flow.send(given) if fault is None else flow.throw(fault)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+        given = fault = None
         try:
-            resume, given = flow.send, await perform(step)
-        except BaseException as fault:  # noqa: BLE001 - the flow says what it means
-            resume, given = flow.throw, fault
+            given = await perform(step)
+        except BaseException as error:  # noqa: BLE001 - the flow says what it means
+            fault = error

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
+import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings
 
 from .errors import Fault, SetupError
 
@@ -28,6 +31,12 @@ class Environment(msgspec.Struct, frozen=True):
 
     values: Mapping[str, str]
     origins: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"Environment({len(self.values)} variables)"  # their values may be secrets
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("variables", len(self.values))]
 
     @classmethod
     def read(
@@ -68,12 +77,34 @@ def validated(
         field: values[variable].strip() for field, variable in group.items() if variable in values
     }
     try:
-        return model.model_validate(given)
+        made: M = _from_map(model).model_validate(given)
     except ValidationError as error:
         for one in error.errors(include_input=False, include_url=False):
-            variable = group[str(one["loc"][0])] if one["loc"] else model.__name__
-            faults.append(_fault(variable, one["type"], one["msg"]))
-        return model.model_construct()
+            field = str(one["loc"][0]) if one["loc"] else ""
+            given.pop(field, None)
+            faults.append(_fault(group.get(field, model.__name__), one["type"], one["msg"]))
+        return model.model_construct(None, **given)  # what is right still helps to find more
+    return made
+
+
+@functools.cache
+def _from_map(model: type[M]) -> type[M]:
+    """
+    Cut a settings model off from the process environment.
+
+    By itself it would also read `BASE_URL` or `MODEL` there, and send a key to a stranger.
+    """
+    if not issubclass(model, BaseSettings):
+        return model
+    body = {"settings_customise_sources": classmethod(_given), "__module__": model.__module__}
+    made: Any = types.new_class(
+        model.__name__, (model,), exec_body=lambda names: names.update(body)
+    )
+    return cast("type[M]", made)
+
+
+def _given(*_: Any, init_settings: object, **__: Any) -> tuple[object]:  # noqa: ANN401
+    return (init_settings,)
 
 
 def _fault(variable: str, kind: str, message: str) -> Fault:

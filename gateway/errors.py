@@ -138,7 +138,9 @@ class NoAnswer(PointsmanError):
         reply: Reply | None = None,
     ) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason = Reason(reason)
+        if self.reason is Reason.OK:
+            raise ValueError("`ok` is no reason to have no answer")
         self.point = point
         self.attempts = tuple(attempts)
         self.operator = operator

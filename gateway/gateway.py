@@ -13,7 +13,7 @@ import msgspec
 from . import context
 from .consulting import Consultation
 from .current import Current
-from .deciding import Hosted, hosted, must_end
+from .deciding import Hosted, must_end
 from .engine import Case, decide
 from .errors import SetupError
 from .lifecycle import Lifecycle
@@ -281,9 +281,7 @@ class Gateway(Lifecycle):
     ) -> tuple[Wiring, Case]:
         wiring = self._wiring
         wired = self._wired(wiring, wrapped.point)
-        ask = wrapped.build((args, kwargs), wiring.settings.globals.language)
-        host = hosted(wrapped, ask, args, kwargs)
-        return wiring, self._deciding.case(wiring, wired, wrapped.point, ask, host)
+        return wiring, self._deciding.wrapped(wiring, wired, wrapped, (args, kwargs))
 
     def _wrapped_in(self, fn: Callable[..., Any]) -> tuple[Wrapped, tuple[Any, ...]]:
         owner, wrapped = getattr(fn, "__pointsman__", (None, None))

@@ -65,6 +65,9 @@ class HttpRequest(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return f"HttpRequest({self.method} {self.url})"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("method", self.method), ("url", self.url)]
+
 
 class HttpResponse(msgspec.Struct, frozen=True):
     """
@@ -83,6 +86,9 @@ class HttpResponse(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"HttpResponse({self.status})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("status", self.status)]
 
 
 Exchange = Generator[HttpRequest, HttpResponse, T]
@@ -225,7 +231,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
@@ -258,9 +264,13 @@ def sync_client() -> httpx.Client:
     """Make a client for threads; it opens nothing yet."""
     import httpx
 
-    transport = httpx.HTTPTransport(verify=_tls(), limits=_limits(MAX_CONNECTIONS))
-    transport._pool._network_backend = sockets.bounded_backend()  # noqa: SLF001 - no public way in
-    return httpx.Client(transport=transport, headers=_headers(), follow_redirects=False)
+    limits = _limits(MAX_CONNECTIONS)
+    client = httpx.Client(verify=_tls(), limits=limits, headers=_headers(), follow_redirects=False)
+    private: Any = client  # httpx has no public way in
+    for transport in (private._transport, *private._mounts.values()):  # noqa: SLF001
+        if transport is not None:  # a proxy of the environment has its own; None: past it
+            transport._pool._network_backend = sockets.bounded_backend()  # noqa: SLF001
+    return client
 
 
 def async_client() -> httpx.AsyncClient:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from . import checks
 from .deciding import Deciding
 from .discovery import discover
-from .errors import Fault, raise_all
+from .errors import Fault, SetupError, raise_all
 from .plugins import Observer, Provider
 from .points import DecisionPoint, suffix_of
 from .resilience import Lane
@@ -56,7 +56,7 @@ class Lifecycle:
         self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
         self._stand_in = stand_in
         self._runtime = Runtime()
-        self._deciding = Deciding(self._runtime)
+        self._deciding = Deciding()
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
         self._lock = threading.Lock()
         self._wrapped: list[Wrapped] = []
@@ -64,7 +64,7 @@ class Lifecycle:
         self._spellings: dict[str, set[str]] = {}
         self._retired: list[Wiring] = []
         self._warned = False
-        self._wiring = self._wire(settings or Settings.read())
+        self._wiring = self._wire(settings or Settings.gathered())
 
     @classmethod
     def from_env(
@@ -83,7 +83,7 @@ class Lifecycle:
             SetupError: With every fault at once, each naming its variable and the fix.
 
         """
-        gateway = cls(Settings.read(environ, env_file), **given)
+        gateway = cls(Settings.gathered(environ, env_file), **given)
         gateway._source = (environ, env_file)
         return gateway
 
@@ -96,23 +96,28 @@ class Lifecycle:
 
         """
         given, env_file = self._source
-        wiring = self._wire(Settings.read(given if environ is None else environ, env_file))
+        wiring = self._wire(Settings.gathered(given if environ is None else environ, env_file))
         with self._lock:
             self._retired.append(self._wiring)
             self._wiring = wiring
             self._warned = False
 
     def _wire(self, settings: Settings) -> Wiring:
-        plugins = discover(settings.globals.allowed, self._plugins)
+        try:
+            plugins = discover(settings.globals.allowed, self._plugins)
+        except SetupError as error:
+            raise SetupError(*settings.faults, *error.faults) from None
         telemetry = Telemetry(settings.globals.log, (*plugins.observers, *self._observers))
         gateway = cast("Gateway", self)  # the only class that is made
-        wiring = Wiring(settings, plugins, gateway, telemetry, stand_in=self._stand_in)
-        raise_all(wiring.faults())
+        wiring = Wiring(
+            settings, plugins, gateway, telemetry, self._runtime, stand_in=self._stand_in
+        )
+        raise_all([*settings.faults, *wiring.faults()])
         telemetry.setup(checks.broken(wiring))
         return wiring
 
     @contextmanager
-    def override(self, providers: Mapping[str, str | Provider]) -> Iterator[None]:
+    def override(self, providers: Mapping[str, str | Provider]) -> Generator[None]:
         """
         Put other providers in the place of the planned ones, for tests.
 
@@ -143,6 +148,16 @@ class Lifecycle:
                 if name in layer:
                     return wiring.overridden(point, layer[name])
         return wiring.wired(point)
+
+    @property
+    def settings(self) -> Settings:
+        """The variables as they were read."""
+        return self._wiring.settings
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether a provider decides where the host has no path of its own."""
+        return self._stand_in
 
     @property
     def points(self) -> Mapping[str, DecisionPoint]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -116,6 +116,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")
         if self.on_undecided and not self._one_predicate:
             raise DeclarationError(f"{self.name}: `on_undecided` is for points of one predicate")
+        if self.safe is not None and not all(map(self._may_answer, self.questions.values())):
+            raise DeclarationError(f"{self.name}: its safe outcome is no answer to its question")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,6 +128,16 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     def _one_predicate(self) -> bool:
         questions = list(next(iter(self.questions.values())).values())
         return len(questions) == 1 and isinstance(questions[0], Predicate)
+
+    def _may_answer(self, questions: Mapping[str, Question]) -> bool:
+        question, safe = next(iter(questions.values())), self.safe
+        if len(questions) > 1 or (isinstance(question, Choice) and question.open):
+            return True  # its outcome is a mapping, or what the call offers
+        if isinstance(question, Choice):
+            return safe in question.options
+        if isinstance(question, Predicate) or isinstance(safe, bool | str):
+            return isinstance(question, Predicate) and isinstance(safe, bool)
+        return safe is not None and question.low <= safe <= question.high
 
     @property
     def undecided(self) -> Value | None:
@@ -171,7 +183,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     def _projection(self, state: State) -> State:
         if not isinstance(state, Mapping):
             return {self.words: state}
-        return {field: state[field] for field in self.reads if field in state}
+        given = cast("Mapping[str, Any]", state)
+        return {field: given[field] for field in self.reads if field in given}
 
     def _closed(self, name: str, question: Question, state: State) -> Question:
         if not isinstance(question, Choice):

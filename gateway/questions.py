@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
@@ -177,7 +177,7 @@ class Score(msgspec.Struct, frozen=True, tag="score"):
         _said(self.instructions)
         levels = _described(self.levels, "level")
         high = float(len(levels) - 1) if levels and math.isnan(self.high) else self.high
-        if not (math.isfinite(self.low) and math.isfinite(high) and self.low < high):
+        if not (math.isfinite(high - self.low) and self.low < high):
             raise DeclarationError("a score needs levels, or a finite `low` below a finite `high`")
         levels = levels or _even_steps(self.low, high)
         _between(len(levels), LEVELS, "levels")
@@ -255,19 +255,20 @@ def canonical(value: object) -> str:
 def _askable(questions: Mapping[str, Question]) -> None:
     if not questions:
         raise DeclarationError("an ask needs at least one question")
-    seen: set[str] = set()
-    for name, question in questions.items():
-        if question.when is not None and question.when.question not in seen:
+    for at, (name, question) in enumerate(questions.items()):
+        if not _is_name(name):
+            raise DeclarationError("a question's name is a text that says something")
+        if question.when is not None and question.when.question not in list(questions)[:at]:
             raise DeclarationError(f"{name!r} must come after {question.when.question!r}")
         if type(question) is Choice and (question.open or len(question.options) < OPTIONS[0]):
             raise DeclarationError(f"the options of {name!r} must come with the call")
-        seen.add(name)
 
 
 def _described(given: Mapping[str, str] | Iterable[str], what: str) -> dict[str, str]:
     if isinstance(given, str):
         raise DeclarationError(f"{what}s are several names, not one text")
-    pairs = given.items() if isinstance(given, Mapping) else [(name, "") for name in given]
+    named = cast("Mapping[str, str]", given) if isinstance(given, Mapping) else None
+    pairs = list(named.items()) if named is not None else [(name, "") for name in given]
     described = {name: text or "" for name, text in pairs}
     if len(described) != len(pairs):
         raise DeclarationError(f"an {what} is named twice")
@@ -282,7 +283,10 @@ def _is_name(name: object) -> bool:
 
 def _even_steps(low: float, high: float) -> dict[str, str]:
     step = (high - low) / (RANGE_LEVELS - 1)
-    return {f"{low + position * step:g}": "" for position in range(RANGE_LEVELS)}
+    steps = {f"{low + position * step:.12g}": "" for position in range(RANGE_LEVELS)}
+    if len(steps) < RANGE_LEVELS:
+        raise DeclarationError("`low` and `high` are too close for even steps between them")
+    return steps
 
 
 def _between(count: int, bounds: tuple[int, int], what: str) -> None:

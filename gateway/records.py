@@ -16,7 +16,7 @@ R = TypeVar("R")
 SCHEMA = 1
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
     One ask of one provider, or one run of the host's own path.
 
@@ -24,6 +24,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         provider: Who was asked; `current` for the host's own path.
         model: The model that answered, as served; empty if unknown.
         reason: `ok`, or why it was not believed.
+        answers: Question → checked answer of a valid reply, also of one too unsure to be
+            believed; empty for the host's own path.
         confidence: What was compared with the minimum, in [0, 1].
         minimum: What it had to reach; None for the host's own path.
         seconds: From the ask to the verdict.
@@ -37,6 +39,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     provider: str
     model: str = ""
     reason: Reason = Reason.OK
+    answers: Mapping[str, Answer] = {}
     confidence: float = 0.0
     minimum: float | None = None
     seconds: float = 0.0
@@ -46,7 +49,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     late: bool = False
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
     A decision written down. Holds no state, no instructions and no secret.
 

@@ -26,13 +26,22 @@ Shape: TypeAlias = Literal["answer", "exchange", "async"]
 FAILURES = 5  # in a row, until a breaker opens
 PAUSE = 30.0  # seconds that a failing provider is left alone
 OPERATOR_PAUSE = 300.0  # seconds after a bad key or an empty purse: nothing heals by itself
+DEEPEST = 2  # decisions that one may be nested in
 LEAST_LEFT = 0.05  # seconds; with less until the deadline a provider is not asked at all
 
 FAILING = frozenset({Reason.TRANSPORT, Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.PROVIDER_ERROR})
 OPERATOR = frozenset({Reason.AUTH, Reason.PAYMENT})
-NOT_ASKED = frozenset(
-    {Reason.BREAKER_OPEN, Reason.UNSUPPORTED, Reason.NESTED, Reason.SKIPPED, Reason.CANCELLED}
+NOTHING_SEEN = frozenset(
+    {
+        Reason.BREAKER_OPEN,
+        Reason.OVER_BUDGET,
+        Reason.UNSUPPORTED,
+        Reason.NESTED,
+        Reason.SKIPPED,
+        Reason.CANCELLED,
+    }
 )
+"""Ends of an ask that say nothing about whether the provider works."""
 
 
 class Breaker:
@@ -64,8 +73,6 @@ class Breaker:
             NoAnswer: The breaker is open, or its one probe is under way.
 
         """
-        if self._open_until is None:
-            return
         with self._lock:
             if self._open_until is None:
                 return
@@ -74,9 +81,10 @@ class Breaker:
             self._probing = True
 
     def saw(self, reason: Reason) -> bool:
-        """Learn how an ask ended; return True if the breaker opened by it."""
-        if reason in NOT_ASKED:
-            self._probing = self._probing and reason is not Reason.CANCELLED
+        """Learn how an ask that was let through ended; return True if the breaker opened."""
+        if reason in NOTHING_SEEN:
+            with self._lock:
+                self._probing = False  # the next ask is the probe
             return False
         if reason not in FAILING and reason not in OPERATOR:
             if self._failures or self._open_until is not None:
@@ -97,7 +105,7 @@ class Breaker:
                 return False
             was_open = self.is_open
             pause = OPERATOR_PAUSE if reason in OPERATOR else PAUSE
-            self._open_until = self._clock() + pause
+            self._open_until = max(self._clock() + pause, self._open_until or 0.0)
             return not was_open
 
 
@@ -140,7 +148,7 @@ class Lane:
             NoAnswer: `nested`, `skipped`, `unsupported`, `too_large` or `breaker_open`.
 
         """
-        if self.deliberates and (call.asking or call.depth > 1):
+        if call.depth > DEEPEST or (self.deliberates and (call.asking or call.depth == DEEPEST)):
             raise NoAnswer(Reason.NESTED)
         if call.deadline is not None and call.deadline - time.monotonic() < LEAST_LEFT:
             raise NoAnswer(Reason.SKIPPED)
@@ -169,8 +177,9 @@ def check_limits(ask: Ask, limits: Limits) -> None:
         raise NoAnswer(Reason.UNSUPPORTED)
     if limits.characters is not None and len(ask.text) > limits.characters:
         raise NoAnswer(Reason.TOO_LARGE)
-    if any(_beyond(question, limits) for question in ask.questions.values()):
-        raise NoAnswer(Reason.UNSUPPORTED)
+    for question in ask.questions.values():
+        if _beyond(question, limits):
+            raise NoAnswer(Reason.UNSUPPORTED)
 
 
 def _beyond(question: Question, limits: Limits) -> bool:

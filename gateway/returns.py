@@ -11,7 +11,7 @@ import enum
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from .questions import Choice, Predicate, Question, Score, Value
 
@@ -97,7 +97,8 @@ def reader(questions: Mapping[str, Question]) -> Read:
 def _several(questions: Mapping[str, Question], value: object) -> dict[str, Value | None] | None:
     if not isinstance(value, Mapping):
         return None
-    return {name: _one(question, value.get(name)) for name, question in questions.items()}
+    given = cast("Mapping[str, object]", value)
+    return {name: _one(question, given.get(name)) for name, question in questions.items()}
 
 
 def _one(question: Question, value: object) -> Value | None:

@@ -13,9 +13,8 @@ import asyncio
 import contextlib
 import os
 import threading
-import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import http
@@ -38,8 +37,7 @@ class Runtime:
 
     def _forget(self) -> None:
         self._pid = os.getpid()
-        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, OnLoop]
-        self._loops = weakref.WeakKeyDictionary()
+        self._loops: dict[asyncio.AbstractEventLoop, OnLoop] = {}
         self._sync: httpx.Client | None = None
         self._thread: LoopThread | None = None
         self._pool: ThreadPoolExecutor | None = None
@@ -61,6 +59,7 @@ class Runtime:
         loop = running_loop()
         with self._lock:
             if loop not in self._loops:
+                self._loops = {one: its for one, its in self._loops.items() if not one.is_closed()}
                 self._loops[loop] = OnLoop()
             return self._loops[loop]
 
@@ -166,19 +165,26 @@ class LoopThread:
     """One event loop on a thread of its own, for sync callers of async providers."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         self._thread = threading.Thread(target=self._run, name="pointsman-loop", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        with contextlib.closing(self._loop):
+        with self._runner:  # its end awaits what is cancelled, and joins the executor's threads
             self._loop.run_forever()
-            for task in asyncio.all_tasks(self._loop):
-                task.cancel()
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
     def wait(self, make: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
-        """Wait for the coroutine; a caller that gives up, or is interrupted, cancels it."""
+        """
+        Wait for the coroutine; a caller that gives up, or is interrupted, cancels it.
+
+        Raises:
+            NoAnswer: `timeout`, or `cancelled` where the gateway is closed meanwhile.
+
+        """
+        if threading.current_thread() is self._thread:  # a provider asks on: we must not wait here
+            with contextlib.closing(LoopThread()) as other:
+                return other.wait(make, seconds)
         future: Future[T] = asyncio.run_coroutine_threadsafe(make(), self._loop)
         try:
             return future.result(seconds)
@@ -186,6 +192,8 @@ class LoopThread:
             if future.done():
                 raise  # the provider's own
             raise NoAnswer(Reason.TIMEOUT) from None
+        except CancelledError:
+            raise NoAnswer(Reason.CANCELLED) from None
         finally:
             future.cancel()
 

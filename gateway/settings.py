@@ -9,19 +9,21 @@ pydantic-settings then validates the globals, each point's group and each provid
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from . import unbuilt
 from .acceptance import Gate, Scale
 from .environment import Environment, nearest, validated, variables_of
 from .errors import Fault, raise_all
 
 if TYPE_CHECKING:
     from .gateway import Gateway
+    from .plugins import Provider
     from .points import DecisionPoint
 
 CURRENT = "current"
@@ -30,18 +32,6 @@ CURRENT = "current"
 PREFIX = "DECISION_"
 DEFAULT = "default"
 MIN_CONFIDENCE = 0.7  # where nobody said otherwise; the hosts' own gates stand at 0.65–0.9
-
-NOT_BUILT_GLOBALS = frozenset(
-    {
-        "DECISION_THRESHOLDS",
-        "DECISION_JOURNAL",
-        "DECISION_JOURNAL_CONTENT",
-        "DECISION_JOURNAL_KEY",
-        "DECISION_JOURNAL_REDACT",
-    }
-)
-NOT_BUILT_SUFFIXES = ("SHADOW_SAMPLE", "SHADOW", "EXPERIMENT", "CACHE_SECONDS")
-NOT_BUILT_PROVIDER = ("MASK", "BUDGET_USD_PER_DAY")
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -83,7 +73,7 @@ class PointVariables(BaseModel):
 
 GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())
 SUFFIXES = tuple(
-    sorted((*map(str.upper, PointVariables.model_fields), *NOT_BUILT_SUFFIXES), key=len)
+    sorted((*map(str.upper, PointVariables.model_fields), *unbuilt.SUFFIXES), key=len)
 )[::-1]
 
 
@@ -119,12 +109,14 @@ class Settings(msgspec.Struct, frozen=True):
         variables: The raw names and values with their origins.
         globals: The ones that hold for all points.
         points: Suffix → its variables, also of points that nobody has declared yet.
+        faults: What is wrong with them; a gateway raises it with what else it finds.
 
     """
 
     variables: Environment
     globals: Globals
     points: Mapping[str, PointVariables]
+    faults: tuple[Fault, ...] = ()
 
     @classmethod
     def read(
@@ -139,6 +131,17 @@ class Settings(msgspec.Struct, frozen=True):
             SetupError: With every fault found.
 
         """
+        settings = cls.gathered(environ, env_file)
+        raise_all(settings.faults)
+        return settings
+
+    @classmethod
+    def gathered(
+        cls,
+        environ: Mapping[str, str] | None = None,
+        env_file: str | os.PathLike[str] | None = None,
+    ) -> Settings:
+        """As `read`, but what is wrong stays in `faults`."""
         variables = Environment.read(environ, env_file)
         faults = list(_not_built(variables.values))
         read = validated(Globals, {name: name for name in GLOBALS}, variables.values, faults)
@@ -146,8 +149,7 @@ class Settings(msgspec.Struct, frozen=True):
             name: validated(PointVariables, group, variables.values, faults)
             for name, group in _grouped(variables.values).items()
         }
-        raise_all(faults)
-        return cls(variables, read, points)
+        return cls(variables, read, points, tuple(faults))
 
     def plan(self, point: DecisionPoint) -> Plan:
         """Resolve the plan of *point*: the most specific name of its chain first."""
@@ -191,10 +193,13 @@ class Settings(msgspec.Struct, frozen=True):
         return MIN_CONFIDENCE, DEFAULT
 
     def selected(self) -> dict[str, str]:
-        """Name every selected provider with the variable that selects it."""
-        chosen = {group.provider: f"{PREFIX}{name}_PROVIDER" for name, group in self.points.items()}
-        chosen[self.globals.provider] = "DECISION_PROVIDER"
-        return {name: variable for name, variable in chosen.items() if name not in (None, CURRENT)}
+        """Give each variable that selects a provider, and the provider's name."""
+        chosen = {
+            f"{PREFIX}{name}_PROVIDER": group.provider or CURRENT
+            for name, group in self.points.items()
+        }
+        chosen["DECISION_PROVIDER"] = self.globals.provider
+        return {variable: name for variable, name in chosen.items() if name != CURRENT}
 
     def unread(self, points: Iterable[DecisionPoint]) -> list[Fault]:
         """List the `DECISION_` variables that no point among *points* reads."""
@@ -233,12 +238,14 @@ class Setup(msgspec.Struct, frozen=True):
         name: The name it was selected by, with its instance: `chat/fast`.
         settings: All variables; use `read` for your own.
         gateway: Reaches other providers and decision points by name.
+        provider: Gives another one by name, also while the gateway is being made.
 
     """
 
     name: str
     settings: Settings
     gateway: Gateway
+    provider: Callable[[str], Provider]
 
     def read(self, model: type[M]) -> M:
         """
@@ -286,9 +293,7 @@ def _grouped(values: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _not_built(values: Mapping[str, str]) -> Iterable[Fault]:
-    for variable in values:
-        parsed = parse(variable)
-        if variable in NOT_BUILT_GLOBALS or (parsed and parsed[1] in NOT_BUILT_SUFFIXES):
-            yield Fault(variable, "this version does not have the feature yet", "Unset it")
-        elif variable.endswith("_PROVIDER") and parsed and ":" in values[variable]:
-            yield Fault(variable, "this version cannot split traffic yet", "Name one provider")
+    for variable, value in values.items():
+        _, suffix = parse(variable) or ("", "")
+        if (fault := unbuilt.of_variable(variable, value, suffix)) is not None:
+            yield fault

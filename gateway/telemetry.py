@@ -9,9 +9,11 @@ body or foreign message is ever a field.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .plugins import Observer
     from .records import Attempt, Record
     from .resilience import Lane
+
+Renderer: TypeAlias = Literal["console", "json"]
 
 
 class Telemetry:
@@ -90,7 +94,8 @@ class Telemetry:
         if self._log == "off":
             return
         if self._logger is None:
-            self._logger = _logger(self._log or ("console" if sys.stderr.isatty() else "json"))
+            console = self._log == "console" or (self._log is None and sys.stderr.isatty())
+            self._logger = _logger("console" if console else "json")
         getattr(self._logger, level)(event, **fields)
 
 
@@ -133,28 +138,37 @@ class _Stderr:
     """Writes to whatever `sys.stderr` is at that moment, one line a call."""
 
     def msg(self, line: str) -> None:
-        sys.stderr.write(line + "\n")
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none at all
+            sys.stderr.write(line + "\n")
 
     info = warning = error = msg
 
 
-def _logger(renderer: Literal["console", "json"]) -> Any:  # noqa: ANN401 - structlog's proxy
+_encoder = msgspec.json.Encoder()
+
+
+def _json(fields: dict[str, Any], **_: Any) -> str:  # noqa: ANN401 - structlog's own arguments
+    return _encoder.encode(fields).decode()
+
+
+def _stamp(_: object, __: str, fields: dict[str, Any]) -> dict[str, Any]:
+    fields["timestamp"] = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return fields
+
+
+def _logger(renderer: Renderer) -> Any:  # noqa: ANN401 - structlog's proxy
     """Make our own logger; the host's configuration of structlog and logging is left alone."""
     import structlog
 
-    encode = msgspec.json.Encoder()
-    render: Any = structlog.processors.JSONRenderer(
-        serializer=lambda fields, **_: encode.encode(fields).decode()
-    )
+    render: Any = structlog.processors.JSONRenderer(serializer=_json)
     if renderer == "console":
         render = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     return structlog.wrap_logger(
         _Stderr(),
         processors=[
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _stamp,
             render,
         ],
-        wrapper_class=structlog.BoundLogger,
-        cache_logger_on_first_use=True,
+        wrapper_class=structlog.make_filtering_bound_logger(0),
     ).bind()

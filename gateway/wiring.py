@@ -10,13 +10,16 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from . import unbuilt
 from .acceptance import Gate
+from .asking import Asking
 from .discovery import Plugins, load
-from .errors import Fault, SetupError
+from .errors import Fault, PointsmanError, SetupError
 from .plugins import Provider
 from .resilience import Lane
 from .settings import CURRENT, Plan, Settings, Setup
@@ -24,6 +27,7 @@ from .settings import CURRENT, Plan, Settings, Setup
 if TYPE_CHECKING:
     from .gateway import Gateway
     from .points import DecisionPoint
+    from .runtime import Runtime
     from .telemetry import Telemetry
 
 OVERRIDE = "override"
@@ -56,27 +60,42 @@ class Wiring:
         plugins: Plugins,
         gateway: Gateway,
         telemetry: Telemetry,
+        runtime: Runtime,
         *,
         stand_in: bool,
     ) -> None:
         self.settings = settings
         self.plugins = plugins
         self.telemetry = telemetry
+        self.asking = Asking(runtime, telemetry)
         self._gateway = gateway
         self._stand_in = stand_in
         self._lock = threading.RLock()
         self._lanes: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
 
+    @property
+    def stands_in(self) -> bool:
+        """Whether a provider decides where the host has no path of its own."""
+        return self._stand_in
+
     def faults(self) -> Iterable[Fault]:
         """Make every selected provider, and list what is wrong with them."""
         selected = self.settings.selected()
         if self._stand_in:
-            selected[CURRENT] = "CURRENT_PROVIDER"
-        for name, variable in selected.items():
+            selected["CURRENT_PROVIDER"] = CURRENT
+        found = [
+            fault for variable, name in selected.items() for fault in self._wrong(variable, name)
+        ]
+        return dict.fromkeys(found)
+
+    def _wrong(self, variable: str, name: str) -> Iterable[Fault]:
+        if ":" in name:  # a split, which is a fault already
+            return
+        yield from unbuilt.of_provider(name, self.settings.variables.values)
+        for find in (partial(self.lane, name, variable), partial(self.settings.own_minimum, name)):
             try:
-                self.lane(name, variable)
-                self.settings.own_minimum(name)
+                find()
             except SetupError as error:
                 yield from error.faults
 
@@ -133,9 +152,19 @@ class Wiring:
         offer = self.plugins.offers.get(name.partition("/")[0])
         if offer is None:
             raise SetupError(unknown(name, variable, self.plugins))
-        provider = load(offer)(Setup(name, self.settings, self._gateway))
-        same = [lane for lane in self._lanes.values() if lane.provider is provider]
-        return same[0] if same else Lane(provider.name, provider, self.telemetry.operator_fault)
+        try:
+            provider = load(offer)(Setup(name, self.settings, self._gateway, self._provider))
+            same = [lane for lane in self._lanes.values() if lane.provider is provider]
+            return same[0] if same else Lane(provider.name, provider, self.telemetry.operator_fault)
+        except PointsmanError:
+            raise
+        except Exception as bug:
+            problem = f"the provider {name!r} cannot be made ({type(bug).__name__})"
+            fix = "Repair the plug-in that offers it, or select another provider"
+            raise SetupError.of(variable or name, problem, fix) from bug
+
+    def _provider(self, name: str) -> Provider:
+        return self.lane(name).provider
 
     def close(self) -> None:
         """Close the providers that were made."""

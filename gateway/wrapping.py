@@ -32,9 +32,12 @@ class Wrapped(msgspec.Struct, kw_only=True):
         read: Host's value → outcome; None: by its type.
         write: Outcome → host's value; None: by the return annotation.
         takes: State field → parameter; the empty field is the whole state.
-        position: Of the only parameter that is the whole state; −1 if there are several.
+        position: Of the parameter that is the whole state, where every argument can be given
+            by position; else −1.
         signature: Of the function.
         hint: Its resolved return annotation; None until a plan needs it.
+        written: The questions last asked, and how their outcomes are written. A point whose
+            questions are fixed asks the same ones each time.
 
     """
 
@@ -49,6 +52,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
     position: int = -1
     signature: inspect.Signature | None = None
     hint: Any = None
+    written: tuple[Mapping[str, Question], Write] | None = None
 
     @property
     def where(self) -> str:
@@ -60,14 +64,13 @@ class Wrapped(msgspec.Struct, kw_only=True):
         args, kwargs = call
         if self.ask is not None:
             return self.ask(*args, **kwargs)
-        if self.position >= 0:
-            whole = args[self.position] if len(args) > self.position else kwargs.get(self.takes[""])
-            return self.point.ask(whole, language)
         assert self.signature is not None
+        if self.position >= 0 and not kwargs and len(args) == len(self.signature.parameters):
+            return self.point.ask(args[self.position], language)
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         state = {field: bound.arguments[name] for field, name in self.takes.items()}
-        return self.point.ask(state, language)
+        return self.point.ask(state.get("", state), language)
 
     def writes(self, questions: Mapping[str, Question]) -> Write:
         """
@@ -79,13 +82,16 @@ class Wrapped(msgspec.Struct, kw_only=True):
         """
         if self.write is not None:
             return self.write
+        if self.written is not None and self.written[0] is questions:
+            return self.written[1]
         try:
             if self.hint is None:
                 self.hint = return_hint(self.function)
-            return writer(self.hint, questions)
+            self.written = questions, writer(self.hint, questions)
         except CannotHold as why:
             fix = "Pass `write=` to the point, or correct the annotation"
             raise SetupError.of(self.where, str(why), fix) from None
+        return self.written[1]
 
     def reads(self, questions: Mapping[str, Question]) -> Read:
         """Say how the function's own value is read into the point's vocabulary."""
@@ -132,8 +138,10 @@ def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wr
     wrapped.signature = inspect.signature(function)
     if wrapped.ask is None:
         wrapped.takes = _takes(point, wrapped)
-        if (whole := wrapped.takes.get("")) is not None:
-            wrapped.position = list(wrapped.signature.parameters).index(whole)
+        parameters = wrapped.signature.parameters
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        if "" in wrapped.takes and all(one.kind in positional for one in parameters.values()):
+            wrapped.position = list(parameters).index(wrapped.takes[""])
     return wrapped
 
 

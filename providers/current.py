@@ -37,4 +37,4 @@ def current(setup: Setup) -> Provider:
     if name == setup.name:
         fix = "Name a provider, for example local"
         raise SetupError.of("CURRENT_PROVIDER", "it names itself", fix)
-    return setup.gateway.provider(name)
+    return setup.provider(name)

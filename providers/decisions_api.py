@@ -77,15 +77,21 @@ class DecisionsApi:
         response = yield HttpRequest("POST", self._url, self._headers(), self._body(ask))
         if response.status != 200:  # noqa: PLR2004 - the only success of this call
             raise _refused(response)
-        reply = openai.decode(ask, response.content)
+        try:
+            reply = self._completed(openai.decode(ask, response.content), response)
+        except NoAnswer as fault:
+            billed = None if fault.reply is None else self._completed(fault.reply, response)
+            raise NoAnswer(fault.reason, reply=billed) from None
+        fell_back = response.headers.get("x-ai-gateway-decision-fallback-triggered") == "true"
+        if fell_back or not _is_asked(self.model, reply.model):
+            raise NoAnswer(Reason.MISMATCHED, reply=reply)
+        return reply
+
+    def _completed(self, reply: Reply, response: HttpResponse) -> Reply:
         usage = None if reply.usage is None else _priced(reply.usage, self.model)
         request_id = response.headers.get("x-request-id")
         model = reply.model or self.model
-        reply = msgspec.structs.replace(reply, usage=usage, request_id=request_id, model=model)
-        fell_back = response.headers.get("x-ai-gateway-decision-fallback-triggered") == "true"
-        if fell_back or not _is_asked(self.model, model):
-            raise NoAnswer(Reason.MISMATCHED, reply=reply)
-        return reply
+        return msgspec.structs.replace(reply, usage=usage, request_id=request_id, model=model)
 
     def _headers(self) -> dict[str, str]:
         return {

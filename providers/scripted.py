@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..gateway.answers import Chosen, Held, RawAnswer, Refused, Reply, Scored
 from ..gateway.errors import NoAnswer, Reason
@@ -44,7 +44,8 @@ class Scripted:
             raise line
         if isinstance(line, Reply):
             return line
-        said = line if isinstance(line, Mapping) else dict.fromkeys(ask.questions, line)
+        one_for_all = dict.fromkeys(ask.questions, line)
+        said = cast("Mapping[str, Any]", line) if isinstance(line, Mapping) else one_for_all
         return Reply({name: self._said(ask.questions[name], value) for name, value in said.items()})
 
     def _said(self, question: Question, value: Any) -> RawAnswer:  # noqa: ANN401 - any value

@@ -9,6 +9,7 @@ for what true and false mean, so its meanings are two further lines of its instr
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -157,13 +158,20 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class _Failed(msgspec.Struct, frozen=True):
-    error: msgspec.Raw | None = None
+    error: msgspec.Raw = msgspec.Raw(b"null")  # a union with None would take null alone
+
+
+class _Bill(msgspec.Struct, frozen=True):
+    model: str = ""
+    usage: WireUsage | None = None
+    provider_metadata: Metadata | None = None
 
 
 _encoder = msgspec.json.Encoder()
 _request = msgspec.json.Decoder(Request)
 _response = msgspec.json.Decoder(Response)
 _failed = msgspec.json.Decoder(_Failed)
+_bill = msgspec.json.Decoder(_Bill)
 
 
 def encode(ask: Ask, model: str, options: Mapping[str, Any] | None = None) -> bytes:
@@ -210,14 +218,30 @@ def decode(ask: Ask, body: bytes) -> Reply:
     Raises:
         NoAnswer: `malformed`, `invalid_number` for a literal NaN or Infinity, `inconsistent`
             for an outcome with two probabilities, `provider_error` for an error inside a
-            success.
+            success. Its `reply` holds no answer, but tokens and cost where the body tells.
 
     """
     try:
-        if _failed.decode(body).error not in (None, msgspec.Raw(b"null")):
+        return _decoded(ask, body)
+    except NoAnswer as fault:
+        raise NoAnswer(fault.reason, reply=_billed(body)) from None
+
+
+def _billed(body: bytes) -> Reply | None:
+    """Read what an unreadable answer cost all the same."""
+    try:
+        bill = _bill.decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return Reply((), bill.model, _usage(bill))
+
+
+def _decoded(ask: Ask, body: bytes) -> Reply:
+    try:
+        if _failed.decode(body).error != msgspec.Raw(b"null"):
             raise NoAnswer(Reason.PROVIDER_ERROR)
         response = _response.decode(body)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         raise NoAnswer(_why_unreadable(body)) from None
     kinds = list(ask.questions.values())
     answers = [
@@ -261,7 +285,7 @@ def _without_meanings(instructions: str) -> Predicate:
     rest, meanings = instructions, {"true": "", "false": ""}
     for word in ("false", "true"):
         head, mark, text = rest.rpartition(f"\n{word}: ")
-        if mark and "\n" not in text:
+        if mark and head.strip() and text and "\n" not in text:
             rest, meanings[word] = head, text
     return Predicate(rest, meanings["true"], meanings["false"])
 
@@ -313,7 +337,7 @@ def _written(question: Question, name: str, answer: RawAnswer) -> WireAnswer:
     )
 
 
-def _usage(response: Response) -> Usage | None:
+def _usage(response: Response | _Bill) -> Usage | None:
     counted = response.usage
     if counted is None:
         return None
@@ -324,9 +348,10 @@ def _cost(metadata: Metadata | None) -> float | None:
     if metadata is None or metadata.gateway is None or metadata.gateway.cost is None:
         return None
     try:
-        return float(metadata.gateway.cost)
+        cost = float(metadata.gateway.cost)
     except ValueError:
         return None
+    return cost if 0.0 <= cost < math.inf else None
 
 
 def _why_unreadable(body: bytes) -> Reason:

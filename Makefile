@@ -1,0 +1,59 @@
+# make demo   watch forty turns decided three ways, offline
+# make test   every test
+# make check  lint, types and the shape of the house
+# make bench  the bars, measured side by side
+#
+# The first call makes .venv; nothing else on the machine is touched.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# the three rooms are reached through links; where those are plain files (an unpacked archive,
+# Windows without symlinks) the package is installed as a copy instead
+EDITABLE := $(if $(shell test -L src/pointsman/gateway && echo yes),--editable,)
+
+.PHONY: demo test check bench format clean
+.DEFAULT_GOAL := help
+.PHONY: help
+
+help:
+	@sed -n 's/^# make /make /p' Makefile
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Pointsman needs Python 3.11 or newer; set PYTHON=/path/to/it"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt pip
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local]' --group dev
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	@$(BIN)/pointsman demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/python -m pytest --quiet tests/test_house.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/local_accuracy.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+clean:
+	rm -rf $(VENV) dist build

@@ -1,0 +1,261 @@
+"""
+What a decision costs beside a bare call, in CPU microseconds, side by side in one run.
+
+python benchmarks/overhead.py [--rounds N]
+
+Each pair (bare, through the gateway) is timed in turn, round by round, so that a machine that
+slows down slows both; the median of the differences is printed. Exits 1 when a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import http.server
+import json
+import multiprocessing
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pointsman import (
+    Ask,
+    Call,
+    Choice,
+    Chosen,
+    Gateway,
+    Limits,
+    Offer,
+    Record,
+    Reply,
+    hookimpl,
+)
+
+QUESTION = Choice("Which team?", {"billing": "Amounts, refunds", "tech": "Faults", "none": "-"})
+REPLY = json.dumps(
+    {
+        "answers": [{"type": "choice", "name": "decision", "choice": "billing", "confidence": 0.9}],
+        "model": "typesafe-ai/jev-1.13.0",
+        "usage": {"input_tokens": 50, "output_tokens": 0},
+    }
+).encode()
+
+
+def cpu(run: Callable[[], object], times: int) -> float:
+    """CPU microseconds of one run."""
+    begun = time.process_time_ns()
+    for _ in range(times):
+        run()
+    return (time.process_time_ns() - begun) / 1000 / times
+
+
+async def cpu_async(run: Callable[[], Awaitable[object]], times: int) -> float:
+    """CPU microseconds of one awaited run."""
+    begun = time.process_time_ns()
+    for _ in range(times):
+        await run()
+    return (time.process_time_ns() - begun) / 1000 / times
+
+
+def added(bare: Callable[[], float], through: Callable[[], float], rounds: int) -> float:
+    """Median of what *through* costs more than *bare*."""
+    bare(), through()
+    gc.collect()
+    return statistics.median(through() - bare() for _ in range(rounds))
+
+
+def route(message: str) -> str:
+    return "billing" if "invoice" in message else "tech"
+
+
+async def route_async(message: str) -> str:
+    return "billing" if "invoice" in message else "tech"
+
+
+def gateway(log: str = "off", **variables: str) -> Gateway:
+    return Gateway.from_env({"DECISION_LOG": log, **variables})
+
+
+class Fixed:
+    """The cheapest provider there can be, so that what is measured is not the provider."""
+
+    name = "fixed"
+    limits = Limits()
+    reply = Reply({"decision": Chosen("billing", None, 0.9)}, "fixed-1")
+
+    def answer(self, ask: Ask, call: Call) -> Reply:
+        return self.reply
+
+    @hookimpl
+    def pointsman_providers(self) -> list[Offer]:
+        return [Offer("fixed", lambda: lambda _: Fixed())]
+
+
+def in_process(log: str, *, rounds: int) -> tuple[float, float]:
+    """Sync and async: plan, ask, accept, record in memory, beside a bare call."""
+    chosen = {"DECISION_PROVIDER": "fixed", "DECISION_LOG": log}
+    held = Gateway.from_env(chosen, plugins=[Fixed()], observers=[_forget])
+    decided = held.point("TEAM", QUESTION)(route)
+    decided_async = held.point("TEAM_ASYNC", QUESTION)(route_async)
+    assert held.decide_sync(decided, "x").provider == "fixed"
+    loop = asyncio.new_event_loop()
+    sync = added(
+        lambda: cpu(lambda: route("my invoice"), 2000),
+        lambda: cpu(lambda: decided("my invoice"), 2000),
+        rounds,
+    )
+    asynchronous = added(
+        lambda: loop.run_until_complete(cpu_async(lambda: route_async("my invoice"), 2000)),
+        lambda: loop.run_until_complete(cpu_async(lambda: decided_async("my invoice"), 2000)),
+        rounds,
+    )
+    loop.close()
+    return sync, asynchronous
+
+
+def _forget(record: Record) -> None:
+    """Take a record as a recorder does, and keep nothing, so that a long run does not grow."""
+
+
+def zero_touch(*, rounds: int) -> tuple[float, float]:
+    held = gateway()
+    decided = held.point("TEAM", QUESTION)(route)
+    decided_async = held.point("TEAM_ASYNC", QUESTION)(route_async)
+    loop = asyncio.new_event_loop()
+    sync = added(
+        lambda: cpu(lambda: route("my invoice"), 20000),
+        lambda: cpu(lambda: decided("my invoice"), 20000),
+        rounds,
+    )
+    asynchronous = added(
+        lambda: loop.run_until_complete(cpu_async(lambda: route_async("my invoice"), 20000)),
+        lambda: loop.run_until_complete(cpu_async(lambda: decided_async("my invoice"), 20000)),
+        rounds,
+    )
+    loop.close()
+    return sync, asynchronous
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # headers and body in one write, or each answer waits for a delayed ACK
+
+    def do_POST(self) -> None:  # noqa: N802 - the base class's name
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response_only(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(REPLY)))
+        self.end_headers()
+        self.wfile.write(REPLY)
+        self.wfile.flush()
+
+
+def _serve(port: int) -> None:
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - for its life
+    http.server.ThreadingHTTPServer.address_family = socket.AF_INET
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+    server.serve_forever()
+
+
+def over_http(*, rounds: int) -> tuple[float, float]:
+    """Sync and async, `jev` beside the bare client, at the same local server."""
+    import httpx
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = multiprocessing.Process(target=_serve, args=(port,), daemon=True)
+    server.start()
+    _wait_for(port)
+    base = f"http://127.0.0.1:{port}/v1"
+    held = gateway(
+        AI_GATEWAY_API_KEY="benchmark", JEV_BASE_URL=base, DECISION_PROVIDER="jev"
+    )
+    decided = held.point("TEAM", QUESTION)(route)
+    decided_async = held.point("TEAM_ASYNC", QUESTION)(route_async)
+    body = json.dumps({"model": "typesafe-ai/jev", "input": "my invoice", "questions": []}).encode()
+    headers = {"authorization": "Bearer benchmark", "content-type": "application/json"}
+    url = f"{base}/decisions"
+    with httpx.Client() as client:
+        sync = added(
+            lambda: cpu(lambda: client.post(url, content=body, headers=headers).json(), 300),
+            lambda: cpu(lambda: decided("my invoice"), 300),
+            rounds,
+        )
+
+    async def asynchronous() -> float:
+        async with httpx.AsyncClient() as client:
+            found: list[float] = []
+            for _ in range(rounds + 1):
+                bare = await cpu_async(
+                    lambda: client.post(url, content=body, headers=headers), 300
+                )
+                found.append(await cpu_async(lambda: decided_async("my invoice"), 300) - bare)
+        return statistics.median(found[1:])
+
+    both = sync, asyncio.run(asynchronous())
+    assert held.decide_sync(decided, "my invoice").provider == "jev"
+    held.close()
+    server.terminate()
+    return both
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+
+
+def import_ratio(*, rounds: int) -> tuple[float, list[str]]:
+    """CPU time of `import pointsman` beside `import pydantic_settings`, and what it pulls in."""
+    ratios = [_import("pointsman") / _import("pydantic_settings") for _ in range(rounds)]
+    code = (
+        "import sys, pydantic_settings; before = set(sys.modules); import pointsman; "
+        "print(' '.join(sorted({m.partition('.')[0] for m in set(sys.modules) - before})))"
+    )
+    pulled = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return statistics.median(ratios), pulled.stdout.split()
+
+
+def _import(module: str) -> float:
+    code = f"import time; b = time.process_time(); import {module}; print(time.process_time() - b)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(run.stdout)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    rows: list[tuple[str, float, float]] = []
+    sync, asynchronous = zero_touch(rounds=rounds)
+    rows += [("current path, sync", sync, 5.0), ("current path, async", asynchronous, 5.0)]
+    sync, asynchronous = in_process("off", rounds=rounds)
+    rows += [("in-process, sync", sync, 15.0), ("in-process, async", asynchronous, 15.0)]
+    kept, sys.stderr = sys.stderr, open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sync, asynchronous = in_process("json", rounds=rounds)
+    sys.stderr = kept
+    rows += [("in-process + event, sync", sync, 30.0), ("in-process + event, async", asynchronous, 30.0)]
+    sync, asynchronous = over_http(rounds=rounds)
+    rows += [("over HTTP, sync", sync, 80.0), ("over HTTP, async", asynchronous, 80.0)]
+    ratio, pulled = import_ratio(rounds=rounds)
+    print(f"{'added CPU':28}{'µs':>8}{'bar':>8}")
+    for name, cost, bar in rows:
+        print(f"{name:28}{cost:8.2f}{bar:8.0f}{'' if cost <= bar else '   MISSED'}")
+    print(f"{'import / pydantic-settings':28}{ratio:8.2f}{1.3:8.1f}{'' if ratio <= 1.3 else '   MISSED'}")
+    print(f"import pulls in: {' '.join(pulled)}")
+    return int(any(cost > bar for _, cost, bar in rows) or ratio > 1.3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

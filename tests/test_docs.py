@@ -1,0 +1,61 @@
+"""What the documents say is run, and what can be set is documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pointsman.gateway.settings import GLOBALS, PointVariables
+from pointsman.providers.decisions_api import JevSettings
+from pointsman.providers.local.provider import LocalSettings
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+VARIABLES = sorted(
+    {
+        *GLOBALS,
+        "AI_GATEWAY_API_KEY",
+        "CURRENT_PROVIDER",
+        *(f"JEV_{name.upper()}" for name in JevSettings.model_fields if name != "api_key"),
+        *(f"LOCAL_{name.upper()}" for name in LocalSettings.model_fields),
+        "JEV_MIN_CONFIDENCE",
+        "LOCAL_MIN_CONFIDENCE",
+    }
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_snippet_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader who types in a page's Python, from top to bottom, meets no error."""
+    monkeypatch.setenv("DECISION_LOG", "off")
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for snippet in FENCE.findall(page.read_text("utf-8")):
+        exec(compile(snippet, str(page), "exec"), namespace)  # noqa: S102 - our own documents
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_every_variable_stands_in_readme_and_example(variable: str) -> None:
+    """A variable that the README does not name does not exist for its reader."""
+    assert f"`{variable}`" in (ROOT / "README.md").read_text("utf-8")
+    assert re.search(rf"^(# )?{variable}=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("field", sorted(PointVariables.model_fields))
+def test_every_suffix_stands_in_readme_and_example(field: str) -> None:
+    """The variables of a point are documented for `<POINT>` and shown for one."""
+    assert f"`DECISION_<POINT>_{field.upper()}`" in (ROOT / "README.md").read_text("utf-8")
+    assert f"DECISION_ROUTER_{field.upper()}=" in (ROOT / ".env.example").read_text("utf-8")
+
+
+def test_the_example_file_names_nothing_that_is_not_there() -> None:
+    """A line in the example that nothing reads would be copied in good faith."""
+    named = set(re.findall(r"^(?:# )?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE))
+    points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
+    endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
+    assert all(name.endswith(endings) for name in points)
+    assert named - points <= set(VARIABLES)
