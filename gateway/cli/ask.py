@@ -1,0 +1,164 @@
+"""`pointsman ask`: one question, and the whole story of its answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ..errors import Reason, SetupError
+from ..settings import CURRENT
+from . import screen
+from .points import warned
+from .session import Session, chosen, heeded
+from .target import target
+
+if TYPE_CHECKING:
+    from ..answers import Answer
+    from ..questions import Ask
+    from ..records import Attempt, Decision
+
+SHOWN = 5  # most likely outcomes that are worth a line
+BAR = 20  # characters of a whole bar
+
+
+def ask(  # noqa: PLR0913 - options of a command
+    ctx: typer.Context,
+    point: Annotated[str, typer.Argument(help="A decision point, or any name with --question.")],
+    *,
+    state: Annotated[Path | None, typer.Option(help="JSON file with what deciders see.")] = None,
+    text: Annotated[str | None, typer.Option(help="The words to be judged.")] = None,
+    question: Annotated[
+        str | None, typer.Option("--question", "-q", help="A question of your own.")
+    ] = None,
+    options: Annotated[
+        str | None, typer.Option(help="Options: a,b,c or a JSON file, label → description.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option(help="Who is asked, this once.")] = None,
+    language: Annotated[str | None, typer.Option(help="en or pt, this once.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+) -> None:
+    """Ask one question; the state comes from --state, --text or standard input."""
+    session: Session = ctx.obj
+    with contextlib.closing(session.gateway(chosen(point, provider, language))) as gateway:
+        warned(session, gateway)
+        meant = target(gateway, point, question, options)
+        heeded(gateway, meant.point, provider)
+        asked = meant.about(_state(state, text))
+        # a program's own function is not run from here: it needs the program around it
+        current = None if session.own else _nothing
+        decision = gateway.ask_sync(meant.point, asked, current=current)
+    if as_json:
+        screen.data(decision.record)
+    else:
+        _told(asked, decision)
+
+
+def _nothing() -> None:
+    """Stand where a program's own function would decide."""
+
+
+def _state(state: Path | None, text: str | None) -> object:
+    if state is not None and text is not None:
+        raise SetupError.of("--text", "there is --state too", "Give one of them")
+    if text is not None:
+        return text
+    if state is not None:
+        return _json(state)
+    if sys.stdin.isatty():
+        raise SetupError.of("ask", "nothing is asked about", "Give --text or --state, or pipe it")
+    return _piped(sys.stdin.read())
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        problem = f"it cannot be read ({error.strerror})"
+    except ValueError as error:
+        problem = f"it is no JSON ({error})"
+    raise SetupError.of(f"--state {path}", problem, "Correct it, or use --text for plain words")
+
+
+def _piped(content: str) -> object:
+    """Read JSON where it is an object or a list; anything else is plain words."""
+    words = content.strip()
+    if words.startswith(("{", "[")):
+        try:
+            return json.loads(words)
+        except ValueError:
+            return words
+    return words
+
+
+def _told(asked: Ask, decision: Decision[Any]) -> None:
+    record, out = decision.record, screen.out()
+    out.print(Text.assemble((f"{record.point}  ", "bold"), (_outcome(decision), _style(decision))))
+    out.print(Text(_who(decision), screen.FAINT))
+    first = record.attempts[0] if record.attempts else None
+    if first is not None and first.answers:
+        _likely(asked, first.answers)
+    if record.attempts:
+        _attempts(record.attempts)
+
+
+def _outcome(decision: Decision[Any]) -> str:
+    outcome = decision.record.outcome
+    if isinstance(outcome, dict):
+        several: dict[str, Any] = outcome
+        return ", ".join(f"{name}: {value}" for name, value in several.items())
+    return "–" if outcome is None else str(outcome)
+
+
+def _style(decision: Decision[Any]) -> str:
+    if decision.undecided or decision.record.fallback:
+        return f"bold {screen.OTHER}"
+    return f"bold {screen.GOOD}"
+
+
+def _who(decision: Decision[Any]) -> str:
+    if decision.undecided:
+        return "Nobody was sure enough: this is the point's own outcome in doubt."
+    if decision.provider == CURRENT:
+        return "Your program's own function decides here."
+    return f"{decision.provider}, confidence {decision.confidence:.3f}"
+
+
+def _likely(asked: Ask, answers: Any) -> None:  # noqa: ANN401 - question → answer
+    for name, answer in answers.items():
+        if answer.distribution:
+            title = "" if len(asked.questions) == 1 else name
+            screen.out().print(screen.pairs([(title, "")] if title else []), _bars(answer))
+
+
+def _bars(answer: Answer) -> Any:  # noqa: ANN401 - a table
+    spread = sorted((answer.distribution or {}).items(), key=lambda pair: -pair[1])
+    rows = [
+        (f"  {name}", Text(f"{'█' * round(BAR * p):{BAR}} {p:.3f}", "" if p else "dim"))
+        for name, p in spread[:SHOWN]
+    ]
+    if len(spread) > SHOWN:
+        rest = sum(p for _, p in spread[SHOWN:])
+        rows.append((f"  {len(spread) - SHOWN} others", Text(f"{'':{BAR}} {rest:.3f}", "dim")))
+    return screen.pairs(rows)
+
+
+def _attempts(attempts: tuple[Attempt, ...]) -> None:
+    tried = screen.table("asked", "verdict", "confidence", "time", "cost", right=("time", "cost"))
+    for one in attempts:
+        sure = "–" if one.minimum is None else f"{one.confidence:.3f} of {one.minimum:.2f}"
+        usd = None if one.usage is None else one.usage.cost_usd
+        style = screen.GOOD if one.reason is Reason.OK else screen.OTHER
+        tried.add_row(
+            Text.assemble(one.provider, (f"  {one.model}", "dim")),
+            Text(one.reason.value, style),
+            sure,
+            screen.duration(one.seconds),
+            "–" if usd is None else screen.cost(usd),
+        )
+    screen.out().print(tried)

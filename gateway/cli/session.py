@@ -1,0 +1,140 @@
+"""What the sub-commands share: the variables, and the gateway that reads them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from ..environment import Environment
+from ..errors import SetupError
+from ..gateway import Gateway
+from ..points import DecisionPoint, suffix_of
+from ..settings import PREFIX, Settings
+
+LOG = f"{PREFIX}LOG"
+ENV_FILE = Path(".env")
+
+
+@dataclass
+class Session:
+    """
+    The global options of one invocation; the `obj` of every sub-command's `typer.Context`.
+
+    Attributes:
+        env_file: The file of variables, if one is read.
+        app: `module:gateway` of a user's own program, if one was named.
+        options: Variable → the option of this command that stands for it.
+
+    """
+
+    env_file: Path | None = None
+    app: str | None = None
+    options: dict[str, str] = field(default_factory=dict[str, str])
+
+    def gateway(self, variables: Mapping[str, tuple[str, str]] | None = None) -> Gateway:
+        """
+        Make the gateway, or import the one of the user's program.
+
+        Args:
+            variables: Variable → value and the option that it was given by.
+
+        Raises:
+            SetupError: With every fault of the variables, or of `--app`.
+
+        """
+        given = variables or {}
+        self.options = {name: option for name, (_, option) in given.items()}
+        over = {name: value for name, (value, _) in given.items()}
+        read = Environment.read(None, self.env_file)
+        if LOG not in read.values:
+            over[LOG] = "off"  # a person looks at tables; events between them are noise
+        if self.app is None:
+            settings = Settings.read({**os.environ, **over}, self.env_file)
+            return Gateway(settings, stand_in=True)
+        for name, value in read.values.items():
+            os.environ.setdefault(name, value)
+        os.environ.update(over)  # the program reads its variables itself, while it is imported
+        return _imported(self.app)
+
+    @property
+    def own(self) -> bool:
+        """Whether the gateway is the command's own, with a stand-in for `current`."""
+        return self.app is None
+
+    def origin(self, gateway: Gateway, variable: str) -> str:
+        """Say where *variable* was set: an option, a file, the environment; empty if nowhere."""
+        if variable in self.options:
+            return self.options[variable]
+        origin = gateway.settings.variables.origins.get(variable, "")
+        filed = origin == "environment" and not self.own and self._from_file(variable)
+        return str(self.env_file) if filed else origin
+
+    def _from_file(self, variable: str) -> bool:
+        return Environment.read({}, self.env_file).values.get(variable) == os.environ.get(variable)
+
+
+def chosen(point: str, provider: str | None, language: str | None) -> dict[str, tuple[str, str]]:
+    """Write `--provider` and `--language` as the variables that they stand for."""
+    given: dict[str, tuple[str, str]] = {}
+    if provider is not None:
+        given[f"{PREFIX}{suffix_of(point)}_PROVIDER"] = (provider, "--provider")
+    if language is not None:
+        given[f"{PREFIX}LANGUAGE"] = (language, "--language")
+    return given
+
+
+def heeded(gateway: Gateway, point: DecisionPoint, provider: str | None) -> None:
+    """
+    Make sure that `--provider` was understood.
+
+    Raises:
+        SetupError: The program's gateway does not read the environment.
+
+    """
+    if provider is not None and gateway.plan(point).provider != provider:
+        problem = "the program's gateway does not take its variables from the environment"
+        raise SetupError.of("--provider", problem, "Use `Gateway.from_env()`, or leave it out")
+
+
+def _imported(app: str) -> Gateway:
+    name, _, attribute = app.partition(":")
+    if not name or not attribute:
+        raise SetupError.of("--app", f"{app!r} is not of the form module:gateway", "Correct it")
+    module = _module(name)
+    found: object = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if isinstance(found, Gateway):
+        return found
+    there = [key for key, value in vars(module).items() if isinstance(value, Gateway)]
+    hint = f"It has: {', '.join(there)}" if there else "Make one there with `Gateway.from_env()`"
+    raise SetupError.of("--app", f"{attribute!r} of {name} is no Gateway", hint)
+
+
+def _module(name: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except SetupError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise _broken(name, error) from error
+        problem = f"there is no module {name!r} in {Path.cwd()}"
+        raise SetupError.of("--app", problem, "Correct it, or go to the program's folder") from None
+    except Exception as error:
+        raise _broken(name, error) from error
+
+
+def _broken(name: str, error: Exception) -> SetupError:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}:{frame.lineno}"
+    problem = f"importing {name!r} raised {type(error).__name__}: {error} ({where})"
+    return SetupError.of("--app", problem, "Correct the module")
