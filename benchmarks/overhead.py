@@ -22,7 +22,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from pointsman import (
     Ask,
@@ -90,10 +89,12 @@ class Fixed:
     reply = Reply({"decision": Chosen("billing", None, 0.9)}, "fixed-1")
 
     def answer(self, ask: Ask, call: Call) -> Reply:
+        """Give the one reply."""
         return self.reply
 
     @hookimpl
     def pointsman_providers(self) -> list[Offer]:
+        """Offer it."""
         return [Offer("fixed", lambda: lambda _: Fixed())]
 
 
@@ -146,7 +147,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # headers and body in one write, or each answer waits for a delayed ACK
 
-    def do_POST(self) -> None:  # noqa: N802 - the base class's name
+    def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
         self.send_response_only(200)
         self.send_header("content-type", "application/json")
@@ -174,9 +175,7 @@ def over_http(*, rounds: int) -> tuple[float, float]:
     server.start()
     _wait_for(port)
     base = f"http://127.0.0.1:{port}/v1"
-    held = gateway(
-        AI_GATEWAY_API_KEY="benchmark", JEV_BASE_URL=base, DECISION_PROVIDER="jev"
-    )
+    held = gateway(AI_GATEWAY_API_KEY="benchmark", JEV_BASE_URL=base, DECISION_PROVIDER="jev")
     decided = held.point("TEAM", QUESTION)(route)
     decided_async = held.point("TEAM_ASYNC", QUESTION)(route_async)
     body = json.dumps({"model": "typesafe-ai/jev", "input": "my invoice", "questions": []}).encode()
@@ -193,9 +192,7 @@ def over_http(*, rounds: int) -> tuple[float, float]:
         async with httpx.AsyncClient() as client:
             found: list[float] = []
             for _ in range(rounds + 1):
-                bare = await cpu_async(
-                    lambda: client.post(url, content=body, headers=headers), 300
-                )
+                bare = await cpu_async(lambda: client.post(url, content=body, headers=headers), 300)
                 found.append(await cpu_async(lambda: decided_async("my invoice"), 300) - bare)
         return statistics.median(found[1:])
 
@@ -223,7 +220,9 @@ def import_ratio(*, rounds: int) -> tuple[float, list[str]]:
         "import sys, pydantic_settings; before = set(sys.modules); import pointsman; "
         "print(' '.join(sorted({m.partition('.')[0] for m in set(sys.modules) - before})))"
     )
-    pulled = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    pulled = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     return statistics.median(ratios), pulled.stdout.split()
 
 
@@ -245,14 +244,19 @@ def main() -> int:
     kept, sys.stderr = sys.stderr, open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     sync, asynchronous = in_process("json", rounds=rounds)
     sys.stderr = kept
-    rows += [("in-process + event, sync", sync, 30.0), ("in-process + event, async", asynchronous, 30.0)]
+    rows += [
+        ("in-process + event, sync", sync, 30.0),
+        ("in-process + event, async", asynchronous, 30.0),
+    ]
     sync, asynchronous = over_http(rounds=rounds)
     rows += [("over HTTP, sync", sync, 80.0), ("over HTTP, async", asynchronous, 80.0)]
     ratio, pulled = import_ratio(rounds=rounds)
     print(f"{'added CPU':28}{'µs':>8}{'bar':>8}")
     for name, cost, bar in rows:
         print(f"{name:28}{cost:8.2f}{bar:8.0f}{'' if cost <= bar else '   MISSED'}")
-    print(f"{'import / pydantic-settings':28}{ratio:8.2f}{1.3:8.1f}{'' if ratio <= 1.3 else '   MISSED'}")
+    print(
+        f"{'import / pydantic-settings':28}{ratio:8.2f}{1.3:8.1f}{'' if ratio <= 1.3 else '   MISSED'}"
+    )
     print(f"import pulls in: {' '.join(pulled)}")
     return int(any(cost > bar for _, cost, bar in rows) or ratio > 1.3)
 

@@ -19,7 +19,7 @@ import msgspec
 
 from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored
 from .errors import NoAnswer, Reason
-from .questions import Ask, Choice, Predicate, Question, Score, Value
+from .questions import Ask, Choice, Predicate, Question, Score, Value, When
 
 Scale: TypeAlias = Literal["reported", "probability"]
 """Which number a gate compares: the provider's own confidence, or the top probability."""
@@ -93,10 +93,10 @@ def _weighed(ask: Ask, checked: Mapping[str, Answer], gate: Gate) -> Verdict:
 def _paired(ask: Ask, reply: Reply) -> Mapping[str, RawAnswer]:
     """Match by name, or by position with the echoed names checked."""
     answers: Any = getattr(reply, "answers", None)  # a stranger's plug-in may return anything
-    if isinstance(answers, Mapping):
-        return _by_name(ask.questions, cast("Mapping[str, RawAnswer]", answers))
-    if isinstance(answers, list | tuple):
-        return _by_position(ask.questions, cast("Sequence[Any]", answers))
+    if type(answers) is dict or isinstance(answers, Mapping):
+        return _by_name(ask.questions, answers)  # pyright: ignore[reportUnknownArgumentType]
+    if type(answers) is list or type(answers) is tuple:
+        return _by_position(ask.questions, answers)  # pyright: ignore[reportUnknownArgumentType]
     raise NoAnswer(Reason.MALFORMED)
 
 
@@ -126,14 +126,16 @@ def _by_position(asked: Mapping[str, Question], answers: Sequence[Any]) -> Mappi
 
 
 def _is_pair(pair: Any) -> bool:  # noqa: ANN401 - a stranger's
-    two = isinstance(pair, tuple) and len(cast("tuple[Any, ...]", pair)) == 2  # noqa: PLR2004
-    return two and (pair[0] is None or isinstance(pair[0], str))
+    if not isinstance(pair, tuple):
+        return False
+    given: tuple[Any, ...] = pair  # pyright: ignore[reportUnknownVariableType]
+    return len(given) == 2 and (given[0] is None or isinstance(given[0], str))  # noqa: PLR2004
 
 
 def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str, Answer]:
     checked: dict[str, Answer] = {}
     for name, question in ask.questions.items():
-        if not _live(question, checked):
+        if question.when is not None and not _live(question.when, checked):
             checked[name] = Answer(value=None)
         elif question.advisory:
             checked[name] = _advised(question, paired[name], gate)
@@ -142,10 +144,9 @@ def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str,
     return checked
 
 
-def _live(question: Question, checked: Mapping[str, Answer]) -> bool:
-    """A question counts while nothing decides over it, or what decides says so."""
-    when = question.when
-    return when is None or checked[when.question].value in when.answers
+def _live(when: When, checked: Mapping[str, Answer]) -> bool:
+    """A question counts where nothing decides over it, or what decides says so."""
+    return checked[when.question].value in when.answers
 
 
 def _advised(question: Question, raw: RawAnswer, gate: Gate) -> Answer:

@@ -6,7 +6,6 @@ A provider's `Reply` is a claim; only `acceptance` turns its parts into `Answer`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, cast
 
@@ -14,6 +13,8 @@ import msgspec
 
 from .errors import NoAnswer, Reason
 from .questions import Value
+
+LARGEST = 2**63 - 1  # what fits into a record; false for NaN too
 
 
 class Chosen(msgspec.Struct, frozen=True, tag="choice", gc=False):
@@ -118,34 +119,43 @@ def sound(reply: object) -> Reply:
     if not isinstance(reply, Reply):
         raise NoAnswer(Reason.MALFORMED)
     bare = reply.usage is None and reply.request_id is None and reply.notes is None
-    if bare and _is(reply.model, str):
+    if bare and type(reply.model) is str:
         return reply
     return Reply(
         reply.answers,
-        reply.model if _is(reply.model, str) else "",
+        reply.model if _is_text(reply.model) else "",
         reply.usage if _is_usage(reply.usage) else None,
-        reply.request_id if _is(reply.request_id, str) else None,
+        reply.request_id if _is_text(reply.request_id) else None,
         reply.notes if _are_notes(reply.notes) else None,
     )
 
 
-def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    return isinstance(value, kind)
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
+
+
+def _is_number(value: object) -> bool:
+    return (type(value) is float or type(value) is int) and -LARGEST <= value <= LARGEST
 
 
 def _is_usage(usage: object) -> bool:
     if not isinstance(usage, Usage):
         return False
-    counted = _is(usage.input_tokens, int) and _is(usage.output_tokens, int)
+    counted = _is_count(usage.input_tokens) and _is_count(usage.output_tokens)
     cost = usage.cost_usd
-    return counted and (cost is None or (_is(cost, (int, float)) and 0 <= cost < math.inf))
+    costs = cost is None or (_is_number(cost) and cost >= 0)
+    return counted and costs and (usage.estimated is True or usage.estimated is False)
 
 
 def _are_notes(notes: object) -> bool:
-    if not isinstance(notes, Mapping):
+    if notes is None or not isinstance(notes, Mapping):
         return False
     pairs = cast("Mapping[object, object]", notes).items()
-    return all(isinstance(name, str) and isinstance(one, int | float) for name, one in pairs)
+    return all(_is_text(name) and _is_number(one) for name, one in pairs)
 
 
 Source: TypeAlias = Literal["reported", "probability", "missing", "current"]

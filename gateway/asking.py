@@ -14,7 +14,7 @@ from .errors import NoAnswer, Reason, SetupError
 
 if TYPE_CHECKING:
     from .answers import Reply
-    from .runtime import Runtime
+    from .runtime import Runtime, Shard
     from .telemetry import Telemetry
 
 
@@ -30,7 +30,11 @@ class Asking:
         if type(step) is RunCurrent:
             return _taken(step)
         assert type(step) is AskProvider
+        lane = step.lane
         try:
+            if lane.shape == "answer":
+                provider: Any = lane.provider
+                return provider.answer(step.ask, step.call)
             return self._sync(step)
         except (NoAnswer, SetupError):
             raise
@@ -40,8 +44,6 @@ class Asking:
     def _sync(self, step: AskProvider) -> object:
         lane, ask, call = step.lane, step.ask, step.call
         provider: Any = lane.provider
-        if lane.shape == "answer":
-            return provider.answer(ask, call)
         if lane.shape == "async":
             return self._runtime.wait(lambda: provider.answer(ask, call), _left(call.deadline))
         client = self._runtime.sync_client()
@@ -77,14 +79,23 @@ class Asking:
         provider: Any = step.lane.provider
         until = _until(provider.timeout, step.call.deadline)
         here = self._runtime.on_loop()
-        client = await here.client()
         places = here.places(step.lane.name)
-        await _bounded(places.acquire(), until)
         try:
-            exchange = provider.exchange(step.ask, step.call)
-            return await http.send_async(exchange, client, until, provider.attempts)
+            await _bounded(places.acquire(), until)
+        except NoAnswer:  # nothing was sent: our own crowd is no failure of the provider
+            raise NoAnswer(Reason.SKIPPED) from None
+        try:
+            return await self._lent(await here.lend(), step, until)
         finally:
             places.release()
+
+    async def _lent(self, shard: Shard, step: AskProvider, until: float) -> Reply:
+        provider: Any = step.lane.provider
+        try:
+            exchange = provider.exchange(step.ask, step.call)
+            return await http.send_async(exchange, shard.client, until, provider.attempts)
+        finally:
+            shard.busy -= 1
 
     def _strange(self, step: AskProvider, bug: Exception) -> NoAnswer:
         """A stranger's plug-in may raise anything: its bug, told by its type alone."""

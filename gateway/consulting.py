@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .deciding import run_async, run_sync
 from .engine import Case, consult, recorded
 from .settings import CURRENT
 
 if TYPE_CHECKING:
-    from .deciding import Deciding
     from .records import Decision
     from .wiring import Wiring
 
@@ -23,8 +23,7 @@ class Consultation:
     `observe` tells what current did, so that shadows and splits can compare.
     """
 
-    def __init__(self, deciding: Deciding, wiring: Wiring, case: Case) -> None:
-        self._deciding = deciding
+    def __init__(self, wiring: Wiring, case: Case) -> None:
         self._wiring = wiring
         self._case = case
         self.decision: Decision[Any] | None = None
@@ -43,20 +42,20 @@ class Consultation:
 
         """
         if not self._idle():
-            self.decision = await self._deciding.async_(self._wiring, consult, self._case)
+            self.decision = await run_async(self._wiring, consult, self._case)
         return self.decision
 
     def ask_sync(self) -> Decision[Any] | None:
         """As `ask`, on this thread."""
         if not self._idle():
-            self.decision = self._deciding.sync(self._wiring, consult, self._case)
+            self.decision = run_sync(self._wiring, consult, self._case)
         return self.decision
 
     def observe(self, value: object) -> None:
         """Tell what current decided. The record of the same id is written again, completed."""
         if self.decision is None and (self._wiring.telemetry.observed or self._case.attempts):
             outcome = self._case.read(value)
-            record = recorded(self._case, provider=CURRENT, outcome=outcome)
+            record = recorded(self._case, CURRENT, outcome)
             self._wiring.telemetry.decided(msgspec.structs.replace(record, id=self.id))
 
     def _idle(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from .errors import NoAnswer, Reason
 
 _NOT_RUN: Any = object()
+_TOO_LATE = NoAnswer(Reason.CANCELLED)  # for a provider that asks when the fallback has taken it
 
 
 class Current:
@@ -32,11 +33,13 @@ class Current:
         self._function, self._args, self._kwargs = function, args, kwargs or {}
         self._value = _NOT_RUN
         self._error: BaseException | None = None
-        self._lock = threading.RLock()  # a provider given up may still be running in its thread
+        self._lock = threading.Lock()  # a provider given up may still be running in its thread
 
     def __call__(self) -> Any:  # noqa: ANN401 - the host's own value
         """Run it, or give what it gave before; an awaitable where the host is async."""
         with self._lock:
+            if self._error is _TOO_LATE:
+                raise NoAnswer(Reason.CANCELLED)  # a new one: a traceback grows with each raise
             if self._error is not None:
                 raise self._error
             if self._value is _NOT_RUN:
@@ -51,10 +54,10 @@ class Current:
     def take(self) -> Any:  # noqa: ANN401 - the host's own value
         """Run it for the fallback, on the caller's own thread or task, unless it has run."""
         with self._lock:
-            if self._value is not _NOT_RUN or self._error is not None:
-                return self()
-            self._error = NoAnswer(Reason.CANCELLED)  # whoever asks for it from now on is too late
-        return self._function(*self._args, **self._kwargs)
+            first = self._value is _NOT_RUN and self._error is None
+            if first:
+                self._error = _TOO_LATE
+        return self._function(*self._args, **self._kwargs) if first else self()
 
     def close(self) -> None:
         """End what a provider began and nobody waits for any more."""

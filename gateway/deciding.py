@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -46,74 +48,74 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     within: Call | None = None
 
 
-class Deciding:
-    """Runs the flows of one gateway."""
+def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
+    """
+    Put together what the engine needs for one call of a wrapped function.
 
-    def wrapped(self, wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
-        """
-        Put together what the engine needs for one call of a wrapped function.
-
-        Where it is `current` that decides, whatever else fails never reaches the host.
-        """
-        point, language = wrapped.point, wiring.settings.globals.language
-        current = Current(wrapped.function, *given)
-        try:
-            ask = wrapped.build(given, language)
-            subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
-        except Exception as error:
-            if wired.planned is not None:
-                raise
-            wiring.telemetry.read_failed(point.name, error)
-            return self.case(wiring, wired, point, None, Hosted(current=current))
-        write = None if wired.planned is None else wrapped.writes(ask.questions)
-        read = wrapped.reads(ask.questions)
-        host = Hosted(current=current, read=read, write=write, subject=subject)
-        return self.case(wiring, wired, point, ask, host)
-
-    def case(
-        self, wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
-    ) -> Case:
-        """Put together what the engine needs."""
-        read = host.read or (reader(ask.questions) if ask is not None else _nothing)
-        return Case(
-            point=point,
-            plan=wired.plan,
-            ask=ask,
-            call=_call(wired, point, host),
-            planned=wired.planned,
-            behind=wired.behind,
-            own_gate=wired.own_gate,
-            read=_careful(read, wiring, point),
-            write=host.write or _same,
-            id=_new_id(),
-            begun=time.perf_counter(),
-            attempts=[],
-        )
-
-    def sync(self, wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
-        """Run *flow* on this thread, and tell how it ended."""
-        try:
-            end = drive_sync(flow(case), wiring.asking.sync)
-        except BaseException:
-            wiring.telemetry.decided(recorded(case, provider=""))
+    Where it is `current` that decides, whatever else fails never reaches the host.
+    """
+    point, language = wrapped.point, wiring.settings.globals.language
+    current = Current(wrapped.function, *given)
+    try:
+        ask = wrapped.build(given, language)
+        subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
+    except Exception as error:
+        if wired.planned is not None:
             raise
-        finally:
-            _close(case)
-        _tell(wiring, case, end)
-        return end
+        wiring.telemetry.read_failed(point.name, error)
+        return case_of(wiring, wired, point, None, Hosted(current=current))
+    write = None if wired.planned is None else wrapped.writes(ask.questions)
+    read = wrapped.reads(ask.questions)
+    host = Hosted(current=current, read=read, write=write, subject=subject)
+    return case_of(wiring, wired, point, ask, host)
 
-    async def async_(self, wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
-        """Run *flow* in this task, and tell how it ended."""
-        running_loop()
-        try:
-            end = await drive_async(flow(case), wiring.asking.async_)
-        except BaseException:
-            wiring.telemetry.decided(recorded(case, provider=""))
-            raise
-        finally:
-            _close(case)
-        _tell(wiring, case, end)
-        return end
+
+def case_of(
+    wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
+) -> Case:
+    """Put together what the engine needs."""
+    read = host.read or (reader(ask.questions) if ask is not None else _nothing)
+    return Case(
+        point=point,
+        plan=wired.plan,
+        ask=ask,
+        call=_call(wired, point, host),
+        planned=wired.planned,
+        behind=wired.behind,
+        own_gate=wired.own_gate,
+        read=partial(_careful, read, wiring, point),
+        write=host.write or _same,
+        id=_new_id(),
+        begun=time.perf_counter(),
+        attempts=[],
+    )
+
+
+def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
+    """Run *flow* on this thread, and tell how it ended."""
+    try:
+        end = drive_sync(flow(case), wiring.asking.sync)
+    except BaseException:
+        wiring.telemetry.decided(recorded(case, ""))
+        raise
+    finally:
+        _close(case)
+    _tell(wiring, case, end)
+    return end
+
+
+async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
+    """Run *flow* in this task, and tell how it ended."""
+    running_loop()
+    try:
+        end = await drive_async(flow(case), wiring.asking.async_)
+    except BaseException:
+        wiring.telemetry.decided(recorded(case, ""))
+        raise
+    finally:
+        _close(case)
+    _tell(wiring, case, end)
+    return end
 
 
 def must_end(point: DecisionPoint, wired: Wired) -> None:
@@ -145,17 +147,13 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted) -> Call:
     )
 
 
-def _careful(read: Read, wiring: Wiring, point: DecisionPoint) -> Callable[[Any], Outcome]:
+def _careful(read: Read, wiring: Wiring, point: DecisionPoint, value: object) -> Outcome:
     """The host's value is already its answer: failing to read it must not cost it."""
-
-    def careful(value: object) -> Outcome:
-        try:
-            return read(value)  # type: ignore[no-any-return]
-        except Exception as error:  # noqa: BLE001 - a user's function may raise anything
-            wiring.telemetry.read_failed(point.name, error)
-            return None
-
-    return careful
+    try:
+        return read(value)  # type: ignore[no-any-return]
+    except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+        wiring.telemetry.read_failed(point.name, error)
+        return None
 
 
 def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
@@ -164,7 +162,7 @@ def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
         for collector in context.collectors():
             collector.append(end)
     elif case.attempts or wiring.telemetry.observed:  # consulted in vain: `current` carries on
-        wiring.telemetry.decided(recorded(case, provider=CURRENT))
+        wiring.telemetry.decided(recorded(case, CURRENT))
 
 
 def _close(case: Case) -> None:
@@ -174,7 +172,12 @@ def _close(case: Case) -> None:
 
 def _new_id() -> str:
     """Make an id that sorts by time; a host that seeds `random` keeps its own numbers."""
-    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
+    return f"{time.time_ns() << 64 | _random.getrandbits(64):032x}"
+
+
+_random = random.Random()  # noqa: S311 - unique, not secret
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_random.seed)
 
 
 def _nothing(_: object) -> None:

@@ -27,6 +27,10 @@ T = TypeVar("T")
 Outcome: TypeAlias = Value | Mapping[str, Value | None] | None
 
 
+NOBODY = Verdict(Reason.OK)  # where no provider's answer decided
+NO_REPLY = Reply({})
+
+
 class AskProvider(msgspec.Struct, frozen=True, gc=False):
     """Ask *lane*'s provider; the answer is a `Reply`, or `NoAnswer` is thrown back."""
 
@@ -116,7 +120,7 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     if case.planned is None:
         return None
     verdict = yield from _attempt(case, case.planned, case.plan.gate)
-    if verdict.accepted:
+    if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
     if not case.plan.fallback:
         raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
@@ -127,14 +131,17 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
     assert case.ask is not None
     begun = time.perf_counter()
-    call = _sliced(case) if lane is case.planned else case.call
+    call = case.call
+    if call.deadline is not None and lane is case.planned:
+        call = _sliced(call, case.plan)
+    within = _entered(lane, call) if lane.deliberates else call
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
     entered = operator = False
     try:
         lane.enter(case.ask, call)
         entered = True
-        reply = sound((yield AskProvider(lane, case.ask, _within(lane, call))))
+        reply = sound((yield AskProvider(lane, case.ask, within)))
         verdict = accept(case.ask, reply, gate)
     except NoAnswer as fault:
         operator, verdict = fault.operator, Verdict(fault.reason)
@@ -146,9 +153,8 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     return verdict
 
 
-def _sliced(case: Case) -> Call:
+def _sliced(call: Call, plan: Plan) -> Call:
     """Leave the fallback its share of the deadline."""
-    call, plan = case.call, case.plan
     if call.deadline is not None and plan.fallback:
         now = time.monotonic()
         until = now + (call.deadline - now) * (1.0 - plan.share)
@@ -156,11 +162,9 @@ def _sliced(case: Case) -> Call:
     return call
 
 
-def _within(lane: Lane, call: Call) -> Call:
+def _entered(lane: Lane, call: Call) -> Call:
     """Tell those whom a deliberating provider asks that it has been entered."""
-    if lane.deliberates:
-        call = msgspec.structs.replace(call, asking=(*call.asking, lane.name))
-    return call
+    return msgspec.structs.replace(call, asking=(*call.asking, lane.name))
 
 
 def _host(case: Case) -> Flow[Decision[Any]]:
@@ -182,25 +186,18 @@ def _host(case: Case) -> Flow[Decision[Any]]:
         case.attempts.append(Attempt(provider=CURRENT, reason=reason, seconds=seconds, late=late))
     if value is OVERDUE:
         raise NoAnswer(reason, point=case.point.name, attempts=case.attempts)
-    return Decision(value, recorded(case, provider=CURRENT, outcome=case.read(value)))
+    return Decision(value, recorded(case, CURRENT, case.read(value)))
 
 
 def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
     outcome = outcome_of(verdict.answers)
-    record = recorded(
-        case,
-        provider=provider,
-        outcome=outcome,
-        answers=verdict.answers,
-        confidence=verdict.confidence,
-    )
-    return Decision(case.write(outcome), record)
+    return Decision(case.write(outcome), recorded(case, provider, outcome, verdict))
 
 
 def _undecided(case: Case) -> Decision[Any]:
     outcome = case.point.undecided
     value = None if outcome is None else case.write(outcome)
-    return Decision(value, recorded(case, provider="", outcome=outcome, undecided=True))
+    return Decision(value, recorded(case, "", outcome, undecided=True))
 
 
 def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
@@ -214,32 +211,44 @@ def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
 def _written(
     lane: Lane, gate: Gate, verdict: Verdict, reply: Reply | None, begun: float, call: Call
 ) -> Attempt:
+    reply = NO_REPLY if reply is None else reply
     return Attempt(
         provider=lane.name,
-        model=(reply.model if reply is not None else "") or lane.model,
+        model=reply.model or lane.model,
         reason=verdict.reason,
         answers=verdict.answers,
         confidence=verdict.confidence,
         minimum=gate.minimum,
         seconds=time.perf_counter() - begun,
-        usage=reply.usage if reply is not None else None,
-        request_id=reply.request_id if reply is not None else None,
-        notes=reply.notes if reply is not None else None,
+        usage=reply.usage,
+        request_id=reply.request_id,
+        notes=reply.notes,
         late=call.deadline is not None and time.monotonic() > call.deadline,
     )
 
 
-def recorded(case: Case, **said: Any) -> Record:  # noqa: ANN401 - a record's own fields
-    """Write down what is known of *case*, with what is *said* of its end."""
+def recorded(
+    case: Case,
+    provider: str,
+    outcome: Outcome = None,
+    verdict: Verdict = NOBODY,
+    *,
+    undecided: bool = False,
+) -> Record:
+    """Write down what is known of *case*, and how it ended."""
     return Record(
         id=case.id,
         at=time.time(),
         point=case.point.name,
         variant=case.plan.provider,
+        provider=provider,
+        outcome=outcome,
+        answers=verdict.answers,
+        confidence=verdict.confidence,
         reason=case.attempts[0].reason if case.attempts else Reason.OK,
         attempts=tuple(case.attempts),
+        undecided=undecided,
         seconds=time.perf_counter() - case.begun,
-        **said,
     )
 
 

@@ -13,16 +13,17 @@ import msgspec
 from . import context
 from .consulting import Consultation
 from .current import Current
-from .deciding import Hosted, must_end
+from .deciding import Hosted, case_of, must_end, run_async, run_sync, wrapped_case
 from .engine import Case, decide
 from .errors import SetupError
 from .lifecycle import Lifecycle
 from .plugins import Call
 from .points import DecisionPoint, OnUndecided, suffix_of
-from .questions import Ask, Question, State
+from .questions import Ask, Question
 from .records import Decision
+from .state import State
 from .wiring import Wired, Wiring
-from .wrapping import Wrapped, declared, wrap
+from .wrapping import Wrapped, declared, wrap, wrapped_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -150,12 +151,12 @@ class Gateway(Lifecycle):
             SetupError: *fn* is not wrapped by this gateway.
 
         """
-        wrapped, bound = self._wrapped_in(fn)
+        wrapped, bound = wrapped_in(self, fn)
         return await self._decide_async(wrapped, (*bound, *args), kwargs)
 
     def decide_sync(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Decision[R]:
         """As `decide`, for a wrapped function that is not async, on this thread."""
-        wrapped, bound = self._wrapped_in(fn)
+        wrapped, bound = wrapped_in(self, fn)
         if wrapped.is_async:
             fix = "Use `await gateway.decide(…)`"
             raise SetupError.of(wrapped.where, "it is async, and cannot be run without a loop", fix)
@@ -189,7 +190,7 @@ class Gateway(Lifecycle):
         """
         host = Hosted(current=_current(current), subject=subject, within=within)
         wiring, case = self._asked_case(point, ask, host, on_undecided)
-        return await self._deciding.async_(wiring, decide, case)
+        return await run_async(wiring, decide, case)
 
     def ask_sync(
         self,
@@ -204,7 +205,7 @@ class Gateway(Lifecycle):
         """As `ask`, on this thread."""
         host = Hosted(current=_current(current), subject=subject, within=within)
         wiring, case = self._asked_case(point, ask, host, on_undecided)
-        return self._deciding.sync(wiring, decide, case)
+        return run_sync(wiring, decide, case)
 
     async def consult(self, point: str | DecisionPoint, ask: Ask | State) -> Decision[Any] | None:
         """
@@ -231,9 +232,7 @@ class Gateway(Lifecycle):
         """Prepare a consultation whose handle can be told what current decided."""
         host = Hosted(subject=subject, within=within)
         wiring, wired, asked, built = self._resolved(point, ask)
-        return Consultation(
-            self._deciding, wiring, self._deciding.case(wiring, wired, asked, built, host)
-        )
+        return Consultation(wiring, case_of(wiring, wired, asked, built, host))
 
     def _asked_case(
         self,
@@ -247,7 +246,7 @@ class Gateway(Lifecycle):
             asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
         if host.current is None:
             must_end(asked, wired)
-        return wiring, self._deciding.case(wiring, wired, asked, built, host)
+        return wiring, case_of(wiring, wired, asked, built, host)
 
     def _resolved(
         self, point: str | DecisionPoint, ask: Ask | State
@@ -268,28 +267,20 @@ class Gateway(Lifecycle):
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Decision[Any]:
         wiring, case = self._wrapped_case(wrapped, args, kwargs)
-        return await self._deciding.async_(wiring, decide, case)
+        return await run_async(wiring, decide, case)
 
     def _decide_sync(
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Decision[Any]:
         wiring, case = self._wrapped_case(wrapped, args, kwargs)
-        return self._deciding.sync(wiring, decide, case)
+        return run_sync(wiring, decide, case)
 
     def _wrapped_case(
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Wiring, Case]:
         wiring = self._wiring
         wired = self._wired(wiring, wrapped.point)
-        return wiring, self._deciding.wrapped(wiring, wired, wrapped, (args, kwargs))
-
-    def _wrapped_in(self, fn: Callable[..., Any]) -> tuple[Wrapped, tuple[Any, ...]]:
-        owner, wrapped = getattr(fn, "__pointsman__", (None, None))
-        if owner is not self or wrapped is None:
-            fix = "Pass a function that this gateway's `point` wraps"
-            raise SetupError.of(repr(fn), "it is no decision point of this gateway", fix)
-        bound = getattr(fn, "__self__", None)
-        return wrapped, () if bound is None else (bound,)
+        return wiring, wrapped_case(wiring, wired, wrapped, (args, kwargs))
 
     # --- surroundings --------------------------------------------------------------------
 

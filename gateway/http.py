@@ -238,8 +238,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 class _mapped:  # noqa: N801 - reads as a word where it is used
     """Map foreign errors to reasons, once, at the edge; their texts stay behind."""
 
-    def __enter__(self) -> None:
-        return None
+    def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None or not issubclass(kind, Exception) or issubclass(kind, StopIteration):
@@ -251,6 +250,8 @@ class _mapped:  # noqa: N801 - reads as a word where it is used
 def _foreign(kind: type[Exception]) -> Reason | None:
     import httpx
 
+    if issubclass(kind, httpx.PoolTimeout):  # nothing was sent: no failure of the provider
+        return Reason.SKIPPED
     if issubclass(kind, httpx.TimeoutException | TimeoutError):
         return Reason.TIMEOUT
     if issubclass(kind, httpx.DecodingError):

@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from . import checks
-from .deciding import Deciding
 from .discovery import discover
 from .errors import Fault, SetupError, raise_all
 from .plugins import Observer, Provider
@@ -23,7 +22,7 @@ from .wiring import Wired, Wiring
 from .wrapping import Wrapped
 
 if TYPE_CHECKING:
-    from .gateway import Gateway
+    from .plugins import Others
 
 
 class Lifecycle:
@@ -56,7 +55,6 @@ class Lifecycle:
         self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
         self._stand_in = stand_in
         self._runtime = Runtime()
-        self._deciding = Deciding()
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
         self._lock = threading.Lock()
         self._wrapped: list[Wrapped] = []
@@ -108,7 +106,7 @@ class Lifecycle:
         except SetupError as error:
             raise SetupError(*settings.faults, *error.faults) from None
         telemetry = Telemetry(settings.globals.log, (*plugins.observers, *self._observers))
-        gateway = cast("Gateway", self)  # the only class that is made
+        gateway = cast("Others", self)  # the only class that is made
         wiring = Wiring(
             settings, plugins, gateway, telemetry, self._runtime, stand_in=self._stand_in
         )

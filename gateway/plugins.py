@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import msgspec
 import pluggy
 
+from .environment import M, validated, variables_of
+from .errors import Fault, raise_all
+from .settings import Settings
+
 if TYPE_CHECKING:
     from .answers import Reply
     from .http import HttpRequest, HttpResponse
     from .points import DecisionPoint
     from .questions import Ask
-    from .records import Record
-    from .settings import Setup
+    from .records import Decision, Record
 
 PROJECT = "pointsman"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -146,7 +149,61 @@ class Asynchronous(Provider, Protocol):
         ...
 
 
-Make: TypeAlias = Callable[["Setup"], Provider]
+class Others(Protocol):
+    """What a provider may reach besides itself, by name only: decision points."""
+
+    async def ask(self, point: str, ask: Ask, *, within: Call | None = None) -> Decision[Any]:
+        """Decide another point, nested in the call that *within* names."""
+        ...
+
+    def ask_sync(self, point: str, ask: Ask, *, within: Call | None = None) -> Decision[Any]:
+        """As `ask`, on this thread."""
+        ...
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """
+    What a provider is handed when it is made.
+
+    Attributes:
+        name: The name it was selected by, with its instance: `chat/fast`.
+        settings: All variables; use `read` for your own.
+        gateway: Reaches other providers and decision points by name.
+        provider: Gives another one by name, also while the gateway is being made.
+
+    """
+
+    name: str
+    settings: Settings
+    gateway: Others
+    provider: Callable[[str], Provider]
+
+    def read(self, model: type[M]) -> M:
+        """
+        Validate this provider's variables with *model*.
+
+        A field `timeout_seconds` of the provider `jev` is read from `JEV_TIMEOUT_SECONDS`, of
+        `chat/fast` from `CHAT__FAST__TIMEOUT_SECONDS`, else `CHAT_TIMEOUT_SECONDS`. An alias
+        is a variable's whole name.
+
+        Raises:
+            SetupError: With every fault, each naming its variable.
+
+        """
+        values = self.settings.variables.values
+        faults: list[Fault] = []
+        group: dict[str, str] = {}
+        for name, field in model.model_fields.items():
+            candidates = [field.alias] if field.alias else variables_of(self.name, name.upper())
+            group[field.alias or name] = next(
+                (one for one in candidates if one in values), candidates[0]
+            )
+        read = validated(model, group, values, faults)
+        raise_all(faults)
+        return read
+
+
+Make: TypeAlias = Callable[[Setup], Provider]
 """Makes a provider. It opens nothing; `setup.read` validates its variables."""
 
 Observer: TypeAlias = Callable[["Record"], None]

@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from .errors import DeclarationError
-from .questions import Ask, Choice, Predicate, Question, State, Value
+from .questions import Ask, Choice, Predicate, Question, Questions, Value
+from .state import State
 
 Language: TypeAlias = str
 """`en` or `pt` for the built-in points; a user's own may speak others."""
@@ -73,6 +74,12 @@ class OptionsFrom(msgspec.Struct, frozen=True):
             raise DeclarationError(f"the state's {self.field!r} must be {shape}") from None
 
 
+def _fixed(questions: Mapping[str, Question]) -> Mapping[str, Question]:
+    """Check questions here, once, unless their options come with the call."""
+    open_ = any(isinstance(one, Choice) and one.open for one in questions.values())
+    return questions if open_ or not questions else Questions(questions)
+
+
 class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     """
     One decision point.
@@ -111,6 +118,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     internal: bool = False
 
     def __post_init__(self) -> None:
+        fixed = {language: _fixed(by_name) for language, by_name in self.questions.items()}
+        msgspec.structs.force_setattr(self, "questions", fixed)
         asked = {tuple(by_name) for by_name in self.questions.values()}
         if len(asked) != 1 or not next(iter(asked)):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")

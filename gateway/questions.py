@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 
 from .errors import DeclarationError
-
-State: TypeAlias = Any
-"""Text, or anything that is JSON; a list of `{"role": …, "content": …}` is read as messages."""
+from .state import State, canonical
 
 Value: TypeAlias = str | bool | float
 """What an answer comes down to: an option's name, a truth, a number on the score's scale."""
@@ -196,6 +194,21 @@ class Score(msgspec.Struct, frozen=True, tag="score"):
 Question: TypeAlias = Choice | Predicate | Score
 
 
+class Questions(dict[str, Question]):
+    """
+    Questions by name that can be asked together: checked at birth, once for many asks.
+
+    Raises:
+        DeclarationError: No question, an open choice, a `when` that points to no earlier
+            question.
+
+    """
+
+    def __init__(self, questions: Mapping[str, Question]) -> None:
+        super().__init__(questions)
+        _askable(self)
+
+
 class Ask(msgspec.Struct, frozen=True):
     """
     A state and the questions about it, by name.
@@ -223,33 +236,10 @@ class Ask(msgspec.Struct, frozen=True):
         def __init__(self, state: State, questions: Mapping[str, Question]) -> None: ...
 
     def __post_init__(self) -> None:
-        _askable(self.questions)
+        if type(self.questions) is not Questions:
+            msgspec.structs.force_setattr(self, "questions", Questions(self.questions))
         text = self.state if isinstance(self.state, str) else canonical(self.state)
         msgspec.structs.force_setattr(self, "text", text)
-
-
-def _dumped(value: object) -> object:
-    dump = getattr(value, "model_dump", None)
-    if dump is None:
-        raise TypeError
-    return dump(mode="json")
-
-
-_encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_dumped, decimal_format="string")
-
-
-def canonical(value: object) -> str:
-    """
-    Write *value* as JSON with sorted keys and no blanks.
-
-    Raises:
-        DeclarationError: It holds something that is no JSON. The value is not repeated.
-
-    """
-    try:
-        return _encoder.encode(value).decode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise DeclarationError(f"the state is no JSON: {type(error).__name__}") from None
 
 
 def _askable(questions: Mapping[str, Question]) -> None:

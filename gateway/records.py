@@ -98,8 +98,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def cost_usd(self) -> float:
         """US dollars of all attempts, as far as they are known."""
-        known = (one.usage.cost_usd for one in self.attempts if one.usage is not None)
-        return sum(cost for cost in known if cost is not None)
+        return sum([one.usage.cost_usd or 0.0 for one in self.attempts if one.usage is not None])
+
+    @property
+    def tokens(self) -> int:
+        """Input tokens of all attempts, also of rejected ones."""
+        return sum([one.usage.input_tokens for one in self.attempts if one.usage is not None])
 
 
 class Decision(msgspec.Struct, Generic[R], frozen=True):

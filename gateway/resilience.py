@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .plugins import Call, Limits, Provider
-    from .questions import Ask, Question
+    from .questions import Ask
 
 Shape: TypeAlias = Literal["answer", "exchange", "async"]
 
@@ -73,15 +73,19 @@ class Breaker:
             NoAnswer: The breaker is open, or its one probe is under way.
 
         """
+        if self._open_until is not None:
+            self._probe()
+
+    def _probe(self) -> None:
         with self._lock:
-            if self._open_until is None:
-                return
-            if self._probing or self._clock() < self._open_until:
+            if self._probing or self.is_open:
                 raise NoAnswer(Reason.BREAKER_OPEN)
-            self._probing = True
+            self._probing = self._open_until is not None  # it may have closed meanwhile
 
     def saw(self, reason: Reason) -> bool:
         """Learn how an ask that was let through ended; return True if the breaker opened."""
+        if reason is Reason.OK and not self._failures and self._open_until is None:
+            return False
         if reason in NOTHING_SEEN:
             with self._lock:
                 self._probing = False  # the next ask is the probe
@@ -178,14 +182,10 @@ def check_limits(ask: Ask, limits: Limits) -> None:
     if limits.characters is not None and len(ask.text) > limits.characters:
         raise NoAnswer(Reason.TOO_LARGE)
     for question in ask.questions.values():
-        if _beyond(question, limits):
+        if isinstance(question, Choice) and len(question.options) > limits.options:
             raise NoAnswer(Reason.UNSUPPORTED)
-
-
-def _beyond(question: Question, limits: Limits) -> bool:
-    if isinstance(question, Choice):
-        return len(question.options) > limits.options
-    return isinstance(question, Score) and len(question.levels) > limits.levels
+        if isinstance(question, Score) and len(question.levels) > limits.levels:
+            raise NoAnswer(Reason.UNSUPPORTED)
 
 
 def shape_of(provider: Provider) -> Shape:

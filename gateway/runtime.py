@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+SHARD = 10  # connections of one client
 BLOCKING_THREADS = 4  # for work above 1 ms of CPU; more would only take turns
 
 
@@ -116,26 +117,41 @@ class Runtime:
             pool.shutdown()
 
 
+class Shard:
+    """One client of a loop, and how many asks use it now."""
+
+    def __init__(self) -> None:
+        self.client = http.async_client()
+        self.holder = _held(self.client)
+        self.busy = 0
+
+
 class OnLoop:
     """
-    What one event loop owns: its client, and a queue for each lane in front of its pool.
+    What one event loop owns: its clients, and a queue for each lane in front of them.
 
-    The client is closed by the loop itself when `asyncio.run` ends: an async generator that
+    A client is closed by the loop itself when `asyncio.run` ends: an async generator that
     holds it is finalised by `loop.shutdown_asyncgens`.
     """
 
     def __init__(self) -> None:
-        self._client: httpx.AsyncClient | None = None
-        self._holder: AsyncGenerator[None, None] | None = None
+        self._shards: list[Shard] = []
         self._places: dict[str, asyncio.Semaphore] = {}
 
-    async def client(self) -> httpx.AsyncClient:
-        """The loop's client, opened at first use."""
-        if self._client is None:
-            self._client = http.async_client()
-            self._holder = _held(self._client)
-            await anext(self._holder)
-        return self._client
+    async def lend(self) -> Shard:
+        """
+        Lend the first client that is not full; one more is opened when all are.
+
+        httpx's pool compares all its connections with each other at each step: ten small
+        pools take half the CPU of a large one. Whoever borrows counts `busy` down again.
+        """
+        shard = next((one for one in self._shards if one.busy < SHARD), None)
+        if shard is None:
+            shard = Shard()
+            self._shards.append(shard)
+            await anext(shard.holder)  # begins it, so that the loop knows it; does not wait
+        shard.busy += 1
+        return shard
 
     def places(self, lane: str) -> asyncio.Semaphore:
         """
@@ -148,10 +164,10 @@ class OnLoop:
         return self._places[lane]
 
     async def aclose(self) -> None:
-        """Close the client."""
-        if self._holder is not None:
-            await self._holder.aclose()
-        self._client = self._holder = None
+        """Close the clients."""
+        for shard in self._shards:
+            await shard.holder.aclose()
+        self._shards.clear()
 
 
 async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:

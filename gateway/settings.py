@@ -9,7 +9,7 @@ pydantic-settings then validates the globals, each point's group and each provid
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -22,8 +22,6 @@ from .environment import Environment, nearest, validated, variables_of
 from .errors import Fault, raise_all
 
 if TYPE_CHECKING:
-    from .gateway import Gateway
-    from .plugins import Provider
     from .points import DecisionPoint
 
 CURRENT = "current"
@@ -228,48 +226,6 @@ class Settings(msgspec.Struct, frozen=True):
 
     def _said(self, variable: str) -> str:
         return variable if variable in self.variables.values else DEFAULT
-
-
-class Setup(msgspec.Struct, frozen=True):
-    """
-    What a provider is handed when it is made.
-
-    Attributes:
-        name: The name it was selected by, with its instance: `chat/fast`.
-        settings: All variables; use `read` for your own.
-        gateway: Reaches other providers and decision points by name.
-        provider: Gives another one by name, also while the gateway is being made.
-
-    """
-
-    name: str
-    settings: Settings
-    gateway: Gateway
-    provider: Callable[[str], Provider]
-
-    def read(self, model: type[M]) -> M:
-        """
-        Validate this provider's variables with *model*.
-
-        A field `timeout_seconds` of the provider `jev` is read from `JEV_TIMEOUT_SECONDS`, of
-        `chat/fast` from `CHAT__FAST__TIMEOUT_SECONDS`, else `CHAT_TIMEOUT_SECONDS`. An alias
-        is a variable's whole name.
-
-        Raises:
-            SetupError: With every fault, each naming its variable.
-
-        """
-        values = self.settings.variables.values
-        faults: list[Fault] = []
-        group: dict[str, str] = {}
-        for name, field in model.model_fields.items():
-            candidates = [field.alias] if field.alias else variables_of(self.name, name.upper())
-            group[field.alias or name] = next(
-                (one for one in candidates if one in values), candidates[0]
-            )
-        read = validated(model, group, values, faults)
-        raise_all(faults)
-        return read
 
 
 def parse(variable: str) -> tuple[str, str] | None:

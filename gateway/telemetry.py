@@ -9,7 +9,6 @@ body or foreign message is ever a field.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ import msgspec
 from .errors import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableMapping, Sequence
 
     from .errors import Fault
     from .plugins import Observer
@@ -31,7 +30,13 @@ Renderer: TypeAlias = Literal["console", "json"]
 
 
 class Telemetry:
-    """The events and observers of one gateway."""
+    """
+    The events and observers of one gateway.
+
+    Attributes:
+        observed: Whether anybody but the log wants to know.
+
+    """
 
     def __init__(
         self,
@@ -40,12 +45,8 @@ class Telemetry:
     ) -> None:
         self._log = log
         self._observers = observers
+        self.observed = bool(observers)
         self._logger: Any = None
-
-    @property
-    def observed(self) -> bool:
-        """Whether anybody but the log wants to know."""
-        return bool(self._observers)
 
     def decided(self, record: Record) -> None:
         """Tell of a decision and of each attempt before it."""
@@ -100,19 +101,17 @@ class Telemetry:
 
 
 def _made(record: Record) -> dict[str, Any]:
-    model = record.attempts[-1].model if record.attempts else ""
-    tokens = [one.usage.input_tokens for one in record.attempts if one.usage is not None]
     return {
         "id": record.id,
         "point": record.point,
         "variant": record.variant,
         "provider": record.provider,
-        "model": model,
+        "model": record.attempts[-1].model if record.attempts else "",
         "reason": record.reason.value,
         "confidence": round(record.confidence, 4),
         "undecided": record.undecided,
         "duration_ms": round(record.seconds * 1000, 3),
-        "tokens": sum(tokens),
+        "tokens": record.tokens,
         "cost_usd": record.cost_usd,
         "attempts": len(record.attempts),
     }
@@ -138,8 +137,10 @@ class _Stderr:
     """Writes to whatever `sys.stderr` is at that moment, one line a call."""
 
     def msg(self, line: str) -> None:
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none at all
+        try:  # noqa: SIM105 - `suppress` costs more than the write
             sys.stderr.write(line + "\n")
+        except (OSError, ValueError, AttributeError):  # closed, or none at all
+            pass
 
     info = warning = error = msg
 
@@ -147,11 +148,16 @@ class _Stderr:
 _encoder = msgspec.json.Encoder()
 
 
-def _json(fields: dict[str, Any], **_: Any) -> str:  # noqa: ANN401 - structlog's own arguments
+def _as_json(_: object, level: str, fields: MutableMapping[str, object]) -> str:
+    fields["level"] = level
+    fields["timestamp"] = datetime.now(UTC)
     return _encoder.encode(fields).decode()
 
 
-def _stamp(_: object, __: str, fields: dict[str, Any]) -> dict[str, Any]:
+def _stamped(
+    _: object, level: str, fields: MutableMapping[str, object]
+) -> MutableMapping[str, object]:
+    fields["level"] = level
     fields["timestamp"] = datetime.now(UTC).isoformat(timespec="milliseconds")
     return fields
 
@@ -160,15 +166,12 @@ def _logger(renderer: Renderer) -> Any:  # noqa: ANN401 - structlog's proxy
     """Make our own logger; the host's configuration of structlog and logging is left alone."""
     import structlog
 
-    render: Any = structlog.processors.JSONRenderer(serializer=_json)
+    processors: list[Any] = [_as_json]
     if renderer == "console":
-        render = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        colours = sys.stderr is not None and sys.stderr.isatty()
+        processors = [_stamped, structlog.dev.ConsoleRenderer(colors=colours)]
     return structlog.wrap_logger(
         _Stderr(),
-        processors=[
-            structlog.processors.add_log_level,
-            _stamp,
-            render,
-        ],
+        processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(0),
     ).bind()

@@ -20,12 +20,11 @@ from .acceptance import Gate
 from .asking import Asking
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
-from .plugins import Provider
+from .plugins import Others, Provider, Setup
 from .resilience import Lane
-from .settings import CURRENT, Plan, Settings, Setup
+from .settings import CURRENT, Plan, Settings
 
 if TYPE_CHECKING:
-    from .gateway import Gateway
     from .points import DecisionPoint
     from .runtime import Runtime
     from .telemetry import Telemetry
@@ -38,6 +37,7 @@ class Wired(msgspec.Struct, frozen=True):
     One point, ready to be decided.
 
     Attributes:
+        point: The declaration that was wired.
         plan: Its plan.
         planned: The planned provider's lane; None if the plan is `current`.
         behind: The stand-in's lane, where the gateway has one.
@@ -45,6 +45,7 @@ class Wired(msgspec.Struct, frozen=True):
 
     """
 
+    point: DecisionPoint
     plan: Plan
     planned: Lane | None
     behind: Lane | None
@@ -58,7 +59,7 @@ class Wiring:
         self,
         settings: Settings,
         plugins: Plugins,
-        gateway: Gateway,
+        gateway: Others,
         telemetry: Telemetry,
         runtime: Runtime,
         *,
@@ -101,12 +102,15 @@ class Wiring:
 
     def untouched(self, point: DecisionPoint) -> bool:
         """Whether a wrapped function of *point* runs as if the gateway were not there."""
-        return self.wired(point).planned is None and not self.telemetry.observed
+        wired = self.wired(point)
+        return wired.planned is None and not self.telemetry.observed
 
     def wired(self, point: DecisionPoint) -> Wired:
         """Resolve *point*, once."""
         wired = self._wired.get(point.name)
-        return wired if wired is not None else self._wire(point, self.settings.plan(point))
+        if wired is not None and wired.point is point:
+            return wired
+        return self._wire(point, self.settings.plan(point))
 
     def _wire(self, point: DecisionPoint, plan: Plan) -> Wired:
         planned = None if plan.provider == CURRENT else self.lane(plan.provider)
@@ -114,7 +118,7 @@ class Wiring:
         gate = None
         if behind is not None:
             gate = Gate(self.settings.own_minimum(behind.name)[0], plan.gate.scale)
-        wired = Wired(plan, planned, behind, gate)
+        wired = Wired(point, plan, planned, behind, gate)
         self._wired[point.name] = wired
         return wired
 

@@ -34,6 +34,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
         takes: State field → parameter; the empty field is the whole state.
         position: Of the parameter that is the whole state, where every argument can be given
             by position; else −1.
+        arity: How many parameters it has.
         signature: Of the function.
         hint: Its resolved return annotation; None until a plan needs it.
         written: The questions last asked, and how their outcomes are written. A point whose
@@ -50,6 +51,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
     write: Write | None = None
     takes: Mapping[str, str] = {}
     position: int = -1
+    arity: int = 0
     signature: inspect.Signature | None = None
     hint: Any = None
     written: tuple[Mapping[str, Question], Write] | None = None
@@ -64,9 +66,9 @@ class Wrapped(msgspec.Struct, kw_only=True):
         args, kwargs = call
         if self.ask is not None:
             return self.ask(*args, **kwargs)
-        assert self.signature is not None
-        if self.position >= 0 and not kwargs and len(args) == len(self.signature.parameters):
+        if self.position >= 0 and not kwargs and len(args) == self.arity:
             return self.point.ask(args[self.position], language)
+        assert self.signature is not None
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         state = {field: bound.arguments[name] for field, name in self.takes.items()}
@@ -142,7 +144,24 @@ def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wr
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         if "" in wrapped.takes and all(one.kind in positional for one in parameters.values()):
             wrapped.position = list(parameters).index(wrapped.takes[""])
+            wrapped.arity = len(parameters)
     return wrapped
+
+
+def wrapped_in(gateway: object, fn: Callable[..., Any]) -> tuple[Wrapped, tuple[Any, ...]]:
+    """
+    Find what *gateway* knows of *fn*, and the object that a bound method brings along.
+
+    Raises:
+        SetupError: *gateway* has not wrapped it.
+
+    """
+    owner, wrapped = getattr(fn, "__pointsman__", (None, None))
+    if owner is not gateway or wrapped is None:
+        fix = "Pass a function that this gateway's `point` wraps"
+        raise SetupError.of(repr(fn), "it is no decision point of this gateway", fix)
+    bound = getattr(fn, "__self__", None)
+    return wrapped, () if bound is None else (bound,)
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

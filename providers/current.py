@@ -15,8 +15,7 @@ from pydantic_settings import BaseSettings
 from ..gateway.errors import SetupError
 
 if TYPE_CHECKING:
-    from ..gateway.plugins import Provider
-    from ..gateway.settings import Setup
+    from ..gateway.plugins import Provider, Setup
 
 
 class CurrentSettings(BaseSettings):

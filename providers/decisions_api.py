@@ -21,9 +21,8 @@ from ..gateway.plugins import Limits
 from ..gateway.wire import openai
 
 if TYPE_CHECKING:
-    from ..gateway.plugins import Call
+    from ..gateway.plugins import Call, Setup
     from ..gateway.questions import Ask
-    from ..gateway.settings import Setup
 
 USD_PER_TOKEN = {"typesafe-ai/jev": 0.042e-6}  # Vercel's list price for input; output is free
 JEV_CHARACTERS = 120_000  # 30,000 tokens of state at four characters each: refuse, not truncate

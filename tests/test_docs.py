@@ -42,7 +42,9 @@ def test_every_snippet_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatc
 def test_every_variable_stands_in_readme_and_example(variable: str) -> None:
     """A variable that the README does not name does not exist for its reader."""
     assert f"`{variable}`" in (ROOT / "README.md").read_text("utf-8")
-    assert re.search(rf"^(# )?{variable}=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+    assert re.search(
+        rf"^(# )?{variable}=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("field", sorted(PointVariables.model_fields))
@@ -54,7 +56,9 @@ def test_every_suffix_stands_in_readme_and_example(field: str) -> None:
 
 def test_the_example_file_names_nothing_that_is_not_there() -> None:
     """A line in the example that nothing reads would be copied in good faith."""
-    named = set(re.findall(r"^(?:# )?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE))
+    named = set(
+        re.findall(r"^(?:# )?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+    )
     points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)

@@ -11,167 +11,41 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored, Usage
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Choice, Predicate, Question, Score
-
-
-class Described(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An option with its description."""
-
-    value: str
-    description: str = ""
-
-
-class Labelled(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A level with its description."""
-
-    label: str
-    description: str = ""
-
-
-class WirePredicate(msgspec.Struct, frozen=True, tag="predicate"):
-    """A yes/no question."""
-
-    instructions: str
-    name: str | None = None
-
-
-class WireChoice(msgspec.Struct, frozen=True, tag="choice"):
-    """A question with 2–255 options."""
-
-    instructions: str
-    choices: Sequence[Described]
-    name: str | None = None
-
-
-class WireScore(msgspec.Struct, frozen=True, tag="score"):
-    """A question with 2–10 levels, low to high."""
-
-    instructions: str
-    levels: Sequence[Labelled]
-    name: str | None = None
-
-
-WireQuestion: TypeAlias = WirePredicate | WireChoice | WireScore
-
-
-class Request(
-    msgspec.Struct, frozen=True, omit_defaults=True, rename={"options": "providerOptions"}
-):
-    """
-    The body of a request.
-
-    Attributes:
-        model: The model's id at the endpoint.
-        input: The state: text as it is, anything else as canonical JSON.
-        questions: In order.
-        options: The endpoint's own extension, `providerOptions`.
-
-    """
-
-    model: str
-    input: str
-    questions: Sequence[WireQuestion]
-    options: Mapping[str, Any] = {}
-
-
-class OptionProbability(msgspec.Struct, frozen=True):
-    """One entry of a choice's distribution."""
-
-    value: str
-    probability: float
-
-
-class LevelProbability(msgspec.Struct, frozen=True):
-    """One entry of a score's distribution."""
-
-    value: int
-    probability: float
-    label: str | None = None
-
-
-class AnswerPredicate(msgspec.Struct, frozen=True, tag="predicate"):
-    """The probability that it is true."""
-
-    probability: float
-    name: str | None = None
-
-
-class AnswerChoice(msgspec.Struct, frozen=True, tag="choice"):
-    """The chosen option."""
-
-    choice: str
-    name: str | None = None
-    confidence: float | None = None
-    probabilities: Sequence[OptionProbability] | None = None
-
-
-class AnswerScore(msgspec.Struct, frozen=True, tag="score"):
-    """The expected level, counted from 0."""
-
-    score: float
-    name: str | None = None
-    confidence: float | None = None
-    probabilities: Sequence[LevelProbability] | None = None
-
-
-class AnswerRefusal(msgspec.Struct, frozen=True, tag="refusal"):
-    """The model declines to answer."""
-
-    name: str | None = None
-
-
-WireAnswer: TypeAlias = AnswerPredicate | AnswerChoice | AnswerScore | AnswerRefusal
-
-
-class WireUsage(msgspec.Struct, frozen=True):
-    """Tokens."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Gatewayed(msgspec.Struct, frozen=True):
-    """What Vercel AI Gateway adds: money as a decimal string."""
-
-    cost: str | float | None = None
-
-
-class Metadata(msgspec.Struct, frozen=True):
-    """What gateways add."""
-
-    gateway: Gatewayed | None = None
-
-
-class Response(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The body of a success. `error` may stand in one all the same."""
-
-    answers: Sequence[WireAnswer]
-    model: str = ""
-    usage: WireUsage | None = None
-    provider_metadata: Metadata | None = None
-
-
-class _Failed(msgspec.Struct, frozen=True):
-    error: msgspec.Raw = msgspec.Raw(b"null")  # a union with None would take null alone
-
-
-class _Bill(msgspec.Struct, frozen=True):
-    model: str = ""
-    usage: WireUsage | None = None
-    provider_metadata: Metadata | None = None
-
+from .openai_types import (
+    AnswerChoice,
+    AnswerPredicate,
+    AnswerRefusal,
+    AnswerScore,
+    Bill,
+    Described,
+    Failed,
+    Gatewayed,
+    Labelled,
+    LevelProbability,
+    Metadata,
+    OptionProbability,
+    Request,
+    Response,
+    WireAnswer,
+    WireChoice,
+    WirePredicate,
+    WireQuestion,
+    WireScore,
+    WireUsage,
+)
 
 _encoder = msgspec.json.Encoder()
 _request = msgspec.json.Decoder(Request)
 _response = msgspec.json.Decoder(Response)
-_failed = msgspec.json.Decoder(_Failed)
-_bill = msgspec.json.Decoder(_Bill)
+_failed = msgspec.json.Decoder(Failed)
+_bill = msgspec.json.Decoder(Bill)
 
 
 def encode(ask: Ask, model: str, options: Mapping[str, Any] | None = None) -> bytes:
@@ -337,7 +211,7 @@ def _written(question: Question, name: str, answer: RawAnswer) -> WireAnswer:
     )
 
 
-def _usage(response: Response | _Bill) -> Usage | None:
+def _usage(response: Response | Bill) -> Usage | None:
     counted = response.usage
     if counted is None:
         return None

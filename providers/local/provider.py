@@ -20,9 +20,8 @@ from pydantic import BaseModel, ConfigDict
 
 from ...gateway.answers import Chosen, Held, RawAnswer, Reply, Scored
 from ...gateway.errors import Fault, SetupError
-from ...gateway.plugins import Call, Limits
+from ...gateway.plugins import Call, Limits, Setup
 from ...gateway.questions import Ask, Choice, Predicate, Question, Score
-from ...gateway.settings import Setup
 from .encoders import Encoder, MissingExtra, Vectors, encoder
 from .examples import Answer, Example, Examples, Flawed, read
 from .fits import Fits

@@ -17,11 +17,11 @@ from .gateway.errors import (
 )
 from .gateway.gateway import Gateway
 from .gateway.http import HttpRequest, HttpResponse
-from .gateway.plugins import Call, Limits, Offer, Provider, hookimpl
+from .gateway.plugins import Call, Limits, Offer, Provider, Setup, hookimpl
 from .gateway.points import DecisionPoint
 from .gateway.questions import Ask, Choice, Predicate, Score, When
 from .gateway.records import Attempt, Decision, Record, Recorder
-from .gateway.settings import Plan, Settings, Setup
+from .gateway.settings import Plan, Settings
 from .providers.scripted import scripted
 
 __all__ = [
