@@ -251,14 +251,12 @@ def main() -> int:
     sync, asynchronous = over_http(rounds=rounds)
     rows += [("over HTTP, sync", sync, 80.0), ("over HTTP, async", asynchronous, 80.0)]
     ratio, pulled = import_ratio(rounds=rounds)
-    print(f"{'added CPU':28}{'µs':>8}{'bar':>8}")
+    rows.append(("import / pydantic-settings", ratio, 1.3))
+    print(f"{'CPU µs added':28}{'':>8}{'bar':>8}")
     for name, cost, bar in rows:
-        print(f"{name:28}{cost:8.2f}{bar:8.0f}{'' if cost <= bar else '   MISSED'}")
-    print(
-        f"{'import / pydantic-settings':28}{ratio:8.2f}{1.3:8.1f}{'' if ratio <= 1.3 else '   MISSED'}"
-    )
+        print(f"{name:28}{cost:8.2f}{bar:8g}{'' if cost <= bar else '   MISSED'}")
     print(f"import pulls in: {' '.join(pulled)}")
-    return int(any(cost > bar for _, cost, bar in rows) or ratio > 1.3)
+    return int(any(cost > bar for _, cost, bar in rows))
 
 
 if __name__ == "__main__":

@@ -178,21 +178,18 @@ def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:
 
 def _choice(question: Choice, raw: Chosen, scale: Scale) -> Answer:
     _option(question, raw.option)
-    shape = _shape(question, raw)
+    shape = None if raw.probabilities is None else _shape(question, raw.option, raw.probabilities)
     if question.abstains and raw.option == question.sentinel:
         raise NoAnswer(Reason.ABSTAINED)
     return _rated(raw.option, raw.confidence, shape, scale)
 
 
-def _shape(question: Choice, raw: Chosen) -> _Shape | None:
-    given = raw.probabilities
-    if given is None:
-        return None
-    for option, probability in _items(given):
-        _option(question, option)
+def _shape(question: Choice, option: str, given: Mapping[str, float]) -> _Shape:
+    for name, probability in _items(given):
+        _option(question, name)
         _number(probability, 1.0)
     _sane(list(given.values()), len(question.options))
-    chosen = given.get(raw.option, 0.0)
+    chosen = given.get(option, 0.0)
     if chosen < max(given.values()) - 2 * ROUNDING - SLACK:
         raise NoAnswer(Reason.INCONSISTENT)
     return chosen, choice_confidence(chosen, len(question.options)), given

@@ -7,7 +7,6 @@ import inspect
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import http
 from .current import Current
 from .engine import OVERDUE, AskProvider, RunCurrent, Step
 from .errors import NoAnswer, Reason, SetupError
@@ -46,6 +45,8 @@ class Asking:
         provider: Any = lane.provider
         if lane.shape == "async":
             return self._runtime.wait(lambda: provider.answer(ask, call), _left(call.deadline))
+        from . import http
+
         client = self._runtime.sync_client()
         until = _until(provider.timeout, call.deadline)
         return http.send_sync(provider.exchange(ask, call), client, until, provider.attempts)
@@ -93,6 +94,8 @@ class Asking:
         provider: Any = step.lane.provider
         try:
             exchange = provider.exchange(step.ask, step.call)
+            from . import http
+
             return await http.send_async(exchange, shard.client, until, provider.attempts)
         finally:
             shard.busy -= 1

@@ -1,13 +1,15 @@
-"""What surrounds a call: the session's subject, and who collects its decisions."""
+"""What surrounds a call: its loop, the session's subject, and who collects its decisions."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Generator
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 
+from .errors import SetupError
 from .records import Decision
 
 _session: ContextVar[Session | None] = ContextVar("pointsman_session", default=None)
@@ -83,3 +85,18 @@ def collecting() -> Generator[list[Decision[Any]]]:
 def collectors() -> tuple[list[Decision[Any]], ...]:
     """Those who collect here."""
     return _collecting.get()
+
+
+def running_loop() -> asyncio.AbstractEventLoop:
+    """
+    The asyncio loop that runs here.
+
+    Raises:
+        SetupError: None does, for example under trio.
+
+    """
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        fix = "Under trio use the sync form (`decide_sync`, `ask_sync`, `consult_sync`) in a thread"
+        raise SetupError.of("asyncio", "the async form needs asyncio's loop", fix) from None

@@ -20,8 +20,8 @@ from .points import DecisionPoint
 from .questions import Ask
 from .records import Decision
 from .returns import Read, Write, reader
-from .runtime import running_loop
 from .settings import CURRENT
+from .telemetry import Telemetry
 from .wiring import Wired, Wiring
 from .wrapping import Arguments, Wrapped
 
@@ -65,8 +65,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         wiring.telemetry.read_failed(point.name, error)
         return case_of(wiring, wired, point, None, Hosted(current=current))
     write = None if wired.planned is None else wrapped.writes(ask.questions)
-    read = wrapped.reads(ask.questions)
-    host = Hosted(current=current, read=read, write=write, subject=subject)
+    host = Hosted(current=current, read=wrapped.read, write=write, subject=subject)
     return case_of(wiring, wired, point, ask, host)
 
 
@@ -74,7 +73,6 @@ def case_of(
     wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
 ) -> Case:
     """Put together what the engine needs."""
-    read = host.read or (reader(ask.questions) if ask is not None else _nothing)
     return Case(
         point=point,
         plan=wired.plan,
@@ -83,7 +81,7 @@ def case_of(
         planned=wired.planned,
         behind=wired.behind,
         own_gate=wired.own_gate,
-        read=partial(_careful, read, wiring, point),
+        read=partial(_careful, host.read, ask, wiring.telemetry, point.name),
         write=host.write or _same,
         id=_new_id(),
         begun=time.perf_counter(),
@@ -106,7 +104,7 @@ def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
 
 async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
     """Run *flow* in this task, and tell how it ended."""
-    running_loop()
+    context.running_loop()
     try:
         end = await drive_async(flow(case), wiring.asking.async_)
     except BaseException:
@@ -147,12 +145,16 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted) -> Call:
     )
 
 
-def _careful(read: Read, wiring: Wiring, point: DecisionPoint, value: object) -> Outcome:
+def _careful(
+    read: Read | None, ask: Ask | None, telemetry: Telemetry, point: str, value: object
+) -> Outcome:
     """The host's value is already its answer: failing to read it must not cost it."""
+    if ask is None:
+        return None
     try:
-        return read(value)  # type: ignore[no-any-return]
+        return (read or reader(ask.questions))(value)  # type: ignore[no-any-return]
     except Exception as error:  # noqa: BLE001 - a user's function may raise anything
-        wiring.telemetry.read_failed(point.name, error)
+        telemetry.read_failed(point, error)
         return None
 
 
@@ -178,10 +180,6 @@ def _new_id() -> str:
 _random = random.Random()  # noqa: S311 - unique, not secret
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_random.seed)
-
-
-def _nothing(_: object) -> None:
-    return None
 
 
 def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import types
@@ -123,5 +122,7 @@ def _filed(path: Path) -> dict[str, str]:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Suggest the known variable that *name* may have meant."""
+    import difflib
+
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.8)
     return f"Did you mean {near[0]}?" if near else "Declare the point, or unset it"

@@ -16,10 +16,9 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
 from . import sockets
 from .errors import NoAnswer, Reason
+from .plugins import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     import ssl
@@ -43,52 +42,6 @@ _REASONS: Mapping[int, Reason] = {
     424: Reason.PROVIDER_ERROR,
     429: Reason.RATE_LIMITED,
 }
-
-
-class HttpRequest(msgspec.Struct, frozen=True):
-    """
-    One request.
-
-    Attributes:
-        method: `GET`, `POST`, …
-        url: Absolute.
-        headers: May hold secrets, so it is left out of the repr.
-        content: The body.
-
-    """
-
-    method: str
-    url: str
-    headers: Mapping[str, str] = {}
-    content: bytes = b""
-
-    def __repr__(self) -> str:
-        return f"HttpRequest({self.method} {self.url})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("method", self.method), ("url", self.url)]
-
-
-class HttpResponse(msgspec.Struct, frozen=True):
-    """
-    One response, read whole.
-
-    Attributes:
-        status: The status code.
-        headers: With lower-case names.
-        content: The body; left out of the repr, since it may repeat what was sent.
-
-    """
-
-    status: int
-    headers: Mapping[str, str] = {}
-    content: bytes = b""
-
-    def __repr__(self) -> str:
-        return f"HttpResponse({self.status})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("status", self.status)]
 
 
 Exchange = Generator[HttpRequest, HttpResponse, T]

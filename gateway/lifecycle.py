@@ -15,7 +15,6 @@ from .errors import Fault, SetupError, raise_all
 from .plugins import Observer, Provider
 from .points import DecisionPoint, suffix_of
 from .resilience import Lane
-from .runtime import Runtime
 from .settings import Plan, Settings
 from .telemetry import Telemetry
 from .wiring import Wired, Wiring
@@ -54,6 +53,8 @@ class Lifecycle:
         self._plugins = tuple(plugins)
         self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
         self._stand_in = stand_in
+        from .runtime import Runtime  # asks come later: an import need not pay for their client
+
         self._runtime = Runtime()
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
         self._lock = threading.Lock()
@@ -141,6 +142,8 @@ class Lifecycle:
         if not self._warned:
             self._warned = True
             wiring.telemetry.setup(checks.oddities(wiring, self._asked))
+        if not self._layers:
+            return wiring.wired(point)
         for layer in reversed(self._layers):
             for name in point.names:
                 if name in layer:

@@ -8,7 +8,7 @@ stranger's: `[project.entry-points.pointsman]`, a module with `@hookimpl` functi
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 import pluggy
@@ -19,7 +19,6 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from .answers import Reply
-    from .http import HttpRequest, HttpResponse
     from .points import DecisionPoint
     from .questions import Ask
     from .records import Decision, Record
@@ -70,6 +69,52 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     current: Callable[[], Any] | None = None
 
 
+class HttpRequest(msgspec.Struct, frozen=True):
+    """
+    One request.
+
+    Attributes:
+        method: `GET`, `POST`, …
+        url: Absolute.
+        headers: May hold secrets, so it is left out of the repr.
+        content: The body.
+
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    content: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"HttpRequest({self.method} {self.url})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("method", self.method), ("url", self.url)]
+
+
+class HttpResponse(msgspec.Struct, frozen=True):
+    """
+    One response, read whole.
+
+    Attributes:
+        status: The status code.
+        headers: With lower-case names.
+        content: The body; left out of the repr, since it may repeat what was sent.
+
+    """
+
+    status: int
+    headers: Mapping[str, str] = {}
+    content: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"HttpResponse({self.status})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("status", self.status)]
+
+
 class Provider(Protocol):
     """
     What every provider says of itself. One of the three shapes below completes it.
@@ -90,7 +135,6 @@ class Provider(Protocol):
         ...
 
 
-@runtime_checkable
 class InProcess(Provider, Protocol):
     """Answers where it stands."""
 
@@ -105,7 +149,6 @@ class InProcess(Provider, Protocol):
         ...
 
 
-@runtime_checkable
 class OverHttp(Provider, Protocol):
     """
     Speaks HTTP without doing I/O: yields requests, is sent responses, returns the reply.
@@ -134,7 +177,6 @@ class OverHttp(Provider, Protocol):
         ...
 
 
-@runtime_checkable
 class Asynchronous(Provider, Protocol):
     """Anything else that waits. Sync callers reach it through the gateway's loop thread."""
 

@@ -9,7 +9,6 @@ variables first, then those of `GUARDRAIL_DLEX_OUT`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
@@ -36,6 +35,8 @@ def suffix_of(name: str) -> str:
         DeclarationError: Nothing is left.
 
     """
+    import unicodedata
+
     folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     suffix = re.sub(r"[^A-Za-z0-9]+", "_", folded).strip("_").upper()
     if not suffix:

@@ -18,7 +18,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import http
-from .errors import NoAnswer, Reason, SetupError
+from .context import running_loop
+from .errors import NoAnswer, Reason
 
 if TYPE_CHECKING:
     import httpx
@@ -217,18 +218,3 @@ class LoopThread:
         """Stop the loop and join the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-
-
-def running_loop() -> asyncio.AbstractEventLoop:
-    """
-    The asyncio loop that runs here.
-
-    Raises:
-        SetupError: None does, for example under trio.
-
-    """
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        fix = "Under trio use the sync form (`decide_sync`, `ask_sync`, `consult_sync`) in a thread"
-        raise SetupError.of("asyncio", "the async form needs asyncio's loop", fix) from None

@@ -37,7 +37,7 @@ M = TypeVar("M", bound=BaseModel)
 class Globals(BaseSettings):
     """The variables that hold for all points."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     provider: str = Field(CURRENT, alias="DECISION_PROVIDER")
     fallback: bool = Field(True, alias="DECISION_FALLBACK_TO_CURRENT")  # noqa: FBT003
@@ -61,7 +61,7 @@ class Globals(BaseSettings):
 class PointVariables(BaseModel):
     """The variables of one name in a point's chain; each field is a suffix."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     provider: str | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -7,7 +7,6 @@ nothing for it.
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Iterable
 from functools import partial
@@ -183,6 +182,8 @@ class Wiring:
 def unknown(name: str, variable: str, plugins: Plugins) -> Fault:
     """Say that no plug-in offers the provider *name*, and what could be meant."""
     installed = sorted({*plugins.offers, CURRENT})
+    import difflib
+
     near = difflib.get_close_matches(name, installed, n=1)
     problem = f"no provider {name!r} is installed"
     if plugins.broken:

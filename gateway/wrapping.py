@@ -12,7 +12,7 @@ import msgspec
 from .errors import DeclarationError, Fault, SetupError
 from .points import DecisionPoint, Language, suffix_of
 from .questions import Ask, Question
-from .returns import CannotHold, Read, Write, reader, return_hint, writer
+from .returns import CannotHold, Read, Write, return_hint, writer
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -94,10 +94,6 @@ class Wrapped(msgspec.Struct, kw_only=True):
             fix = "Pass `write=` to the point, or correct the annotation"
             raise SetupError.of(self.where, str(why), fix) from None
         return self.written[1]
-
-    def reads(self, questions: Mapping[str, Question]) -> Read:
-        """Say how the function's own value is read into the point's vocabulary."""
-        return self.read or reader(questions)
 
 
 def declared(

@@ -16,8 +16,8 @@ from pydantic_settings import BaseSettings
 
 from ..gateway.answers import Reply, Usage
 from ..gateway.errors import NoAnswer, Reason
-from ..gateway.http import HttpRequest, HttpResponse, reason_of
-from ..gateway.plugins import Limits
+from ..gateway.http import reason_of
+from ..gateway.plugins import HttpRequest, HttpResponse, Limits
 from ..gateway.wire import openai
 
 if TYPE_CHECKING:

@@ -16,6 +16,9 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+README = (ROOT / "README.md").read_text("utf-8")
+EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
+
 VARIABLES = sorted(
     {
         *GLOBALS,
@@ -41,24 +44,20 @@ def test_every_snippet_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_every_variable_stands_in_readme_and_example(variable: str) -> None:
     """A variable that the README does not name does not exist for its reader."""
-    assert f"`{variable}`" in (ROOT / "README.md").read_text("utf-8")
-    assert re.search(
-        rf"^(# )?{variable}=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE
-    )
+    assert f"`{variable}`" in README
+    assert re.search(rf"^(# )?{variable}=", EXAMPLE, re.MULTILINE)
 
 
 @pytest.mark.parametrize("field", sorted(PointVariables.model_fields))
 def test_every_suffix_stands_in_readme_and_example(field: str) -> None:
     """The variables of a point are documented for `<POINT>` and shown for one."""
-    assert f"`DECISION_<POINT>_{field.upper()}`" in (ROOT / "README.md").read_text("utf-8")
-    assert f"DECISION_ROUTER_{field.upper()}=" in (ROOT / ".env.example").read_text("utf-8")
+    assert f"`DECISION_<POINT>_{field.upper()}`" in README
+    assert f"DECISION_ROUTER_{field.upper()}=" in EXAMPLE
 
 
 def test_the_example_file_names_nothing_that_is_not_there() -> None:
     """A line in the example that nothing reads would be copied in good faith."""
-    named = set(
-        re.findall(r"^(?:# )?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
-    )
+    named = set(re.findall(r"^(?:# )?([A-Z_]+)=", EXAMPLE, re.MULTILINE))
     points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)

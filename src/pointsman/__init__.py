@@ -16,8 +16,16 @@ from .gateway.errors import (
     SetupError,
 )
 from .gateway.gateway import Gateway
-from .gateway.http import HttpRequest, HttpResponse
-from .gateway.plugins import Call, Limits, Offer, Provider, Setup, hookimpl
+from .gateway.plugins import (
+    Call,
+    HttpRequest,
+    HttpResponse,
+    Limits,
+    Offer,
+    Provider,
+    Setup,
+    hookimpl,
+)
 from .gateway.points import DecisionPoint
 from .gateway.questions import Ask, Choice, Predicate, Score, When
 from .gateway.records import Attempt, Decision, Record, Recorder
