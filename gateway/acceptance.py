@@ -113,16 +113,18 @@ def _by_name(
 def _by_position(asked: Mapping[str, Question], answers: Sequence[Any]) -> Mapping[str, RawAnswer]:
     if not all(_is_pair(pair) for pair in answers):
         raise NoAnswer(Reason.MALFORMED)
+    if [echo or name for name, (echo, _) in zip(asked, answers, strict=False)] != list(asked) or (
+        len(answers) > len(asked)
+    ):
+        raise NoAnswer(_why_unpaired(asked, answers))
+    return {name: raw for name, (_, raw) in zip(asked, answers, strict=True)}
+
+
+def _why_unpaired(asked: Mapping[str, Question], answers: Sequence[Any]) -> Reason:
     echoed = [name for name, _ in answers if name is not None]
-    extra = len(answers) > len(asked) or any(name not in asked for name in echoed)
-    if extra or len(set(echoed)) < len(echoed):
-        raise NoAnswer(Reason.MISMATCHED)
-    if len(answers) < len(asked):
-        raise NoAnswer(Reason.INCOMPLETE)
-    paired = list(zip(asked, answers, strict=True))
-    if any(echo not in (None, name) for name, (echo, _) in paired):
-        raise NoAnswer(Reason.MISMATCHED)
-    return {name: raw for name, (_, raw) in paired}
+    strange = any(name not in asked for name in echoed) or len(set(echoed)) < len(echoed)
+    missing = len(answers) < len(asked)
+    return Reason.INCOMPLETE if missing and not strange else Reason.MISMATCHED
 
 
 def _is_pair(pair: Any) -> bool:  # noqa: ANN401 - a stranger's

@@ -13,7 +13,7 @@ from .errors import NoAnswer, Reason, SetupError
 
 if TYPE_CHECKING:
     from .answers import Reply
-    from .runtime import Runtime, Shard
+    from .runtime import Runtime
     from .telemetry import Telemetry
 
 
@@ -45,11 +45,11 @@ class Asking:
         provider: Any = lane.provider
         if lane.shape == "async":
             return self._runtime.wait(lambda: provider.answer(ask, call), _left(call.deadline))
-        from . import http
-
         client = self._runtime.sync_client()
         until = _until(provider.timeout, call.deadline)
-        return http.send_sync(provider.exchange(ask, call), client, until, provider.attempts)
+        return self._runtime.send_sync(
+            provider.exchange(ask, call), client, until, provider.attempts
+        )
 
     async def async_(self, step: Step) -> object:
         """Do *step* in the caller's own task."""
@@ -81,24 +81,18 @@ class Asking:
         until = _until(provider.timeout, step.call.deadline)
         here = self._runtime.on_loop()
         places = here.places(step.lane.name)
+        await _placed(places, until)
         try:
-            await _bounded(places.acquire(), until)
-        except NoAnswer:  # nothing was sent: our own crowd is no failure of the provider
-            raise NoAnswer(Reason.SKIPPED) from None
-        try:
-            return await self._lent(await here.lend(), step, until)
+            shard = await here.lend()
+            try:
+                exchange = provider.exchange(step.ask, step.call)
+                return await self._runtime.send_async(
+                    exchange, shard.client, until, provider.attempts
+                )
+            finally:
+                shard.busy -= 1
         finally:
             places.release()
-
-    async def _lent(self, shard: Shard, step: AskProvider, until: float) -> Reply:
-        provider: Any = step.lane.provider
-        try:
-            exchange = provider.exchange(step.ask, step.call)
-            from . import http
-
-            return await http.send_async(exchange, shard.client, until, provider.attempts)
-        finally:
-            shard.busy -= 1
 
     def _strange(self, step: AskProvider, bug: Exception) -> NoAnswer:
         """A stranger's plug-in may raise anything: its bug, told by its type alone."""
@@ -122,6 +116,20 @@ def _taken(step: RunCurrent) -> object:
         value.close()
     fix = "Declare it `async def`, or annotate that it returns an Awaitable"
     raise SetupError.of(step.call.point, "the function under this point returned a coroutine", fix)
+
+
+async def _placed(places: asyncio.Semaphore, until: float) -> None:
+    """
+    Wait for a place in front of the pool.
+
+    Raises:
+        NoAnswer: `skipped`: nothing was sent, and our own crowd is no failure of the provider.
+
+    """
+    try:
+        await _bounded(places.acquire(), until if places.locked() else None)
+    except NoAnswer:
+        raise NoAnswer(Reason.SKIPPED) from None
 
 
 async def _current(step: RunCurrent) -> object:

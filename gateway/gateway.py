@@ -110,25 +110,34 @@ class Gateway(Lifecycle):
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if self._untouched(point):
+            wiring = self._wiring
+            if (wired := self._touching(wiring, point)) is None:
                 return await function(*args, **kwargs)
-            return (await self._decide_async(wrapped, args, kwargs)).value
+            case = wrapped_case(wiring, wired, wrapped, (args, kwargs))
+            return (await run_async(wiring, decide, case)).value
 
         @functools.wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if self._untouched(point):
+            wiring = self._wiring
+            if (wired := self._touching(wiring, point)) is None:
                 return function(*args, **kwargs)
             if wrapped.is_async:  # a `def` that returns a coroutine
                 return asynchronous(*args, **kwargs)
-            return self._decide_sync(wrapped, args, kwargs).value
+            case = wrapped_case(wiring, wired, wrapped, (args, kwargs))
+            return run_sync(wiring, decide, case).value
 
         plain = not inspect.iscoroutinefunction(function)
         around: Any = synchronous if plain else asynchronous
         around.__pointsman__ = (self, wrapped)
         return around  # type: ignore[no-any-return]
 
-    def _untouched(self, point: DecisionPoint) -> bool:
-        return not self._layers and not context.collectors() and self._wiring.untouched(point)
+    def _touching(self, wiring: Wiring, point: DecisionPoint) -> Wired | None:
+        """None: the function runs as if the gateway were not there."""
+        if not self._layers and not context.collectors():
+            wired = wiring.wired(point)
+            if wired.planned is None and not wiring.telemetry.observed:
+                return None
+        return self._wired(wiring, point)
 
     # --- deciding ------------------------------------------------------------------------
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from email.utils import parsedate_to_datetime
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from . import sockets
 from .errors import NoAnswer, Reason
@@ -45,6 +46,8 @@ _REASONS: Mapping[int, Reason] = {
 
 
 Exchange = Generator[HttpRequest, HttpResponse, T]
+Sent: TypeAlias = "HttpResponse | httpx.TransportError"
+"""What one attempt came to; an error where no connection was made, so that nothing was sent."""
 
 
 def reason_of(status: int) -> Reason:
@@ -68,15 +71,16 @@ def send_sync(exchange: Exchange[T], client: httpx.Client, until: float, attempt
         NoAnswer: `timeout`, `transport`, or what the exchange raises.
 
     """
-    from tenacity import Retrying
-
     token = sockets.until.set(until)
     try:
         with _mapped():
             request = next(exchange)
             while True:
-                retrying = Retrying(**_policy(attempts, until))
-                request = exchange.send(retrying(_once_sync, client, request, until))
+                once = partial(_once_sync, client, request, until)
+                sent = once()
+                if _heals(sent):
+                    sent = _again_sync(once, sent, _policy(attempts, until))
+                request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
@@ -88,37 +92,63 @@ async def send_async(
     exchange: Exchange[T], client: httpx.AsyncClient, until: float, attempts: int
 ) -> T:
     """Drive *exchange* in this task; cancelling it closes the socket. As `send_sync`."""
-    from tenacity import AsyncRetrying
-
     try:
         with _mapped():
             async with asyncio.timeout(until - time.monotonic()):
                 request = next(exchange)
                 while True:
-                    retrying = AsyncRetrying(**_policy(attempts, until))
-                    request = exchange.send(await retrying(_once_async, client, request, until))
+                    once = partial(_once_async, client, request, until)
+                    sent = await once()
+                    if _heals(sent):
+                        sent = await _again_async(once, sent, _policy(attempts, until))
+                    request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
         exchange.close()
 
 
-def _once_sync(client: httpx.Client, request: HttpRequest, until: float) -> HttpResponse:
-    with client.stream(**_arguments(request, until)) as response:
-        body = bytearray()
-        for chunk in response.iter_bytes():
-            _take(body, chunk)
-    return HttpResponse(response.status_code, response.headers, bytes(body))
+def _once_sync(client: httpx.Client, request: HttpRequest, until: float) -> Sent:
+    import httpx
+
+    try:
+        with client.stream(**_arguments(request, until)) as response:
+            headers = _headers_of(response)
+            if _is_small(headers):
+                return HttpResponse(response.status_code, headers, response.read())
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                _take(body, chunk)
+            return HttpResponse(response.status_code, headers, bytes(body))
+    except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
+        return unsent
 
 
-async def _once_async(
-    client: httpx.AsyncClient, request: HttpRequest, until: float
-) -> HttpResponse:
-    async with client.stream(**_arguments(request, until)) as response:
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            _take(body, chunk)
-    return HttpResponse(response.status_code, response.headers, bytes(body))
+async def _once_async(client: httpx.AsyncClient, request: HttpRequest, until: float) -> Sent:
+    import httpx
+
+    try:
+        async with client.stream(**_arguments(request, until)) as response:
+            headers = _headers_of(response)
+            if _is_small(headers):
+                return HttpResponse(response.status_code, headers, await response.aread())
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                _take(body, chunk)
+            return HttpResponse(response.status_code, headers, bytes(body))
+    except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
+        return unsent
+
+
+def _headers_of(response: httpx.Response) -> dict[str, str]:
+    raw = response.headers.raw  # httpx's own mapping costs more for each look than this for all
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+
+
+def _is_small(headers: Mapping[str, str]) -> bool:
+    """Whether the body says its size and is not packed: then it can be read at once."""
+    length = headers.get("content-length", "")
+    return "content-encoding" not in headers and length.isdigit() and int(length) <= MAX_BODY
 
 
 def _arguments(request: HttpRequest, until: float) -> dict[str, Any]:
@@ -140,39 +170,70 @@ def _take(body: bytearray, chunk: bytes) -> None:
         raise NoAnswer(Reason.MALFORMED)
 
 
+def _heals(sent: Sent) -> bool:
+    """Whether it may go better when it is sent again; a 429 only if the server says when."""
+    if not isinstance(sent, HttpResponse):
+        return True
+    if sent.status == 429:  # noqa: PLR2004
+        return "retry-after" in sent.headers
+    return sent.status in RETRIED
+
+
+def _response(sent: Sent) -> HttpResponse:
+    if isinstance(sent, HttpResponse):
+        return sent
+    raise sent
+
+
+def _again_sync(once: Callable[[], Sent], first: Sent, policy: dict[str, Any]) -> Sent:
+    """Go on from the *first* attempt, which has been made; tenacity costs only who needs it."""
+    from tenacity import Retrying
+
+    made = [first]
+    retrying: Any = Retrying(**policy)
+    return retrying(lambda: made.pop() if made else once())  # type: ignore[no-any-return]
+
+
+async def _again_async(
+    once: Callable[[], Awaitable[Sent]], first: Sent, policy: dict[str, Any]
+) -> Sent:
+    from tenacity import AsyncRetrying
+
+    made = [first]
+
+    async def again() -> Sent:
+        return made.pop() if made else await once()
+
+    retrying: Any = AsyncRetrying(**policy)
+    return await retrying(again)  # type: ignore[no-any-return]
+
+
 def _policy(attempts: int, until: float) -> dict[str, Any]:
     """Say to tenacity what is retried, how long to wait, and when to stop."""
-    import httpx
-
-    def again(state: RetryCallState) -> bool:
-        assert state.outcome is not None
-        if state.outcome.failed:
-            return isinstance(state.outcome.exception(), httpx.ConnectError | httpx.ConnectTimeout)
-        response: HttpResponse = state.outcome.result()
-        named = response.status != 429 or "retry-after" in response.headers  # noqa: PLR2004
-        return response.status in RETRIED and named
 
     def stop(state: RetryCallState) -> bool:
         late = time.monotonic() + state.upcoming_sleep >= until
         return state.attempt_number >= attempts or late
 
-    return {"retry": again, "stop": stop, "wait": _wait, "retry_error_callback": _last}
+    def heals(state: RetryCallState) -> bool:
+        assert state.outcome is not None
+        return not state.outcome.failed and _heals(state.outcome.result())
+
+    return {"retry": heals, "stop": stop, "wait": _wait, "retry_error_callback": _last}
 
 
-def _last(state: RetryCallState) -> HttpResponse:
+def _last(state: RetryCallState) -> Sent:
     assert state.outcome is not None
     return state.outcome.result()  # type: ignore[no-any-return]
 
 
 def _wait(state: RetryCallState) -> float:
-    assert state.outcome is not None
-    if not state.outcome.failed:
-        named = retry_after(state.outcome.result().headers)
-        if named is not None:
-            return named
     from tenacity import wait_random_exponential
 
-    return wait_random_exponential(FIRST_WAIT, LONGEST_WAIT)(state)
+    assert state.outcome is not None
+    sent: Sent = state.outcome.result()
+    named = retry_after(sent.headers) if isinstance(sent, HttpResponse) else None
+    return wait_random_exponential(FIRST_WAIT, LONGEST_WAIT)(state) if named is None else named
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -98,7 +98,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def cost_usd(self) -> float:
         """US dollars of all attempts, as far as they are known."""
-        return sum([one.usage.cost_usd or 0.0 for one in self.attempts if one.usage is not None])
+        return sum(
+            [one.usage.cost_usd or 0.0 for one in self.attempts if one.usage is not None], 0.0
+        )
 
     @property
     def tokens(self) -> int:

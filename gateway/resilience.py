@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .plugins import Call, Limits, Provider
-    from .questions import Ask
+    from .questions import Ask, Question
 
 Shape: TypeAlias = Literal["answer", "exchange", "async"]
 
@@ -143,6 +143,7 @@ class Lane:
         self.breaker = Breaker()
         self._notify = notify
         self._told = False
+        self._fits: object = None  # the questions last found within the limits
 
     def enter(self, ask: Ask, call: Call) -> None:
         """
@@ -156,7 +157,10 @@ class Lane:
             raise NoAnswer(Reason.NESTED)
         if call.deadline is not None and call.deadline - time.monotonic() < LEAST_LEFT:
             raise NoAnswer(Reason.SKIPPED)
-        check_limits(ask, self.provider.limits)
+        limits = self.provider.limits
+        if self._fits is not ask.questions or limits.characters is not None:
+            check_limits(ask, limits)
+            self._fits = ask.questions  # a point whose questions are fixed asks the same ones
         self.breaker.enter()
 
     def saw(self, reason: Reason, *, operator: bool = False) -> None:
@@ -177,15 +181,17 @@ def check_limits(ask: Ask, limits: Limits) -> None:
         NoAnswer: `unsupported`, or `too_large` for the state.
 
     """
-    if limits.questions is not None and len(ask.questions) > limits.questions:
-        raise NoAnswer(Reason.UNSUPPORTED)
     if limits.characters is not None and len(ask.text) > limits.characters:
         raise NoAnswer(Reason.TOO_LARGE)
-    for question in ask.questions.values():
-        if isinstance(question, Choice) and len(question.options) > limits.options:
-            raise NoAnswer(Reason.UNSUPPORTED)
-        if isinstance(question, Score) and len(question.levels) > limits.levels:
-            raise NoAnswer(Reason.UNSUPPORTED)
+    many = limits.questions is not None and len(ask.questions) > limits.questions
+    if many or any(_beyond(question, limits) for question in ask.questions.values()):
+        raise NoAnswer(Reason.UNSUPPORTED)
+
+
+def _beyond(question: Question, limits: Limits) -> bool:
+    if isinstance(question, Choice):
+        return len(question.options) > limits.options
+    return isinstance(question, Score) and len(question.levels) > limits.levels
 
 
 def shape_of(provider: Provider) -> Shape:

@@ -31,7 +31,10 @@ BLOCKING_THREADS = 4  # for work above 1 ms of CPU; more would only take turns
 
 
 class Runtime:
-    """The open things of one gateway in one process."""
+    """The open things of one gateway in one process, and what is done with them."""
+
+    send_sync = staticmethod(http.send_sync)
+    send_async = staticmethod(http.send_async)
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -99,11 +99,6 @@ class Wiring:
             except SetupError as error:
                 yield from error.faults
 
-    def untouched(self, point: DecisionPoint) -> bool:
-        """Whether a wrapped function of *point* runs as if the gateway were not there."""
-        wired = self.wired(point)
-        return wired.planned is None and not self.telemetry.observed
-
     def wired(self, point: DecisionPoint) -> Wired:
         """Resolve *point*, once."""
         wired = self._wired.get(point.name)

@@ -8,6 +8,7 @@ for what true and false mean, so its meanings are two further lines of its instr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored, Usage
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Choice, Predicate, Question, Score
 from .openai_types import (
+    NO_ERROR,
     AnswerChoice,
     AnswerPredicate,
     AnswerRefusal,
@@ -112,11 +114,11 @@ def _billed(body: bytes) -> Reply | None:
 
 def _decoded(ask: Ask, body: bytes) -> Reply:
     try:
-        if _failed.decode(body).error != msgspec.Raw(b"null"):
-            raise NoAnswer(Reason.PROVIDER_ERROR)
         response = _response.decode(body)
     except (msgspec.MsgspecError, RecursionError):
         raise NoAnswer(_why_unreadable(body)) from None
+    if response.error != NO_ERROR:
+        raise NoAnswer(Reason.PROVIDER_ERROR)
     kinds = list(ask.questions.values())
     answers = [
         (one.name, _read(one, kinds[at] if at < len(kinds) else None))
@@ -229,7 +231,10 @@ def _cost(metadata: Metadata | None) -> float | None:
 
 
 def _why_unreadable(body: bytes) -> Reason:
-    """Tell a literal NaN or Infinity, which is no JSON, from other unreadable bodies."""
+    """Tell an error, and a literal NaN or Infinity, from other unreadable bodies."""
+    with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+        if _failed.decode(body).error != NO_ERROR:
+            return Reason.PROVIDER_ERROR
     literals: list[str] = []
     try:
         json.loads(body, parse_constant=literals.append)

@@ -136,6 +136,9 @@ class Metadata(msgspec.Struct, frozen=True):
     gateway: Gatewayed | None = None
 
 
+NO_ERROR = msgspec.Raw(b"null")  # a union of Raw with None would take null alone
+
+
 class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     """The body of a success. `error` may stand in one all the same."""
 
@@ -143,12 +146,13 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
     usage: WireUsage | None = None
     provider_metadata: Metadata | None = None
+    error: msgspec.Raw = NO_ERROR
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """What is looked for first: an error inside a success."""
+    """What a success that cannot be read may be after all: an error."""
 
-    error: msgspec.Raw = msgspec.Raw(b"null")  # a union with None would take null alone
+    error: msgspec.Raw = NO_ERROR
 
 
 class Bill(msgspec.Struct, frozen=True):
