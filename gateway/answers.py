@@ -17,6 +17,9 @@ from .questions import Value
 LARGEST = 2**63 - 1  # what fits into a record; false for NaN too
 
 
+LABEL = 200  # characters; model names and request ids of the hosted deciders stay below 80
+
+
 class Chosen(msgspec.Struct, frozen=True, tag="choice", gc=False):
     """
     A provider's answer to a `Choice`.
@@ -119,19 +122,20 @@ def sound(reply: object) -> Reply:
     if not isinstance(reply, Reply):
         raise NoAnswer(Reason.MALFORMED)
     bare = reply.usage is None and reply.request_id is None and reply.notes is None
-    if bare and type(reply.model) is str:
+    if bare and _is_label(reply.model):
         return reply
     return Reply(
         reply.answers,
-        reply.model if _is_text(reply.model) else "",
+        reply.model if _is_label(reply.model) else "",
         reply.usage if _is_usage(reply.usage) else None,
-        reply.request_id if _is_text(reply.request_id) else None,
+        reply.request_id if _is_label(reply.request_id) else None,
         reply.notes if _are_notes(reply.notes) else None,
     )
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _is_label(value: object) -> bool:
+    """Whether a foreign text may enter logs and records: short, and without control characters."""
+    return isinstance(value, str) and len(value) <= LABEL and value.isprintable()
 
 
 def _is_count(value: object) -> bool:
@@ -155,7 +159,7 @@ def _are_notes(notes: object) -> bool:
     if notes is None or not isinstance(notes, Mapping):
         return False
     pairs = cast("Mapping[object, object]", notes).items()
-    return all(_is_text(name) and _is_number(one) for name, one in pairs)
+    return all(_is_label(name) and _is_number(one) for name, one in pairs)
 
 
 Source: TypeAlias = Literal["reported", "probability", "missing", "current"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from .deciding import run_async, run_sync
 from .engine import Case, consult, recorded
 from .settings import CURRENT
@@ -26,6 +24,7 @@ class Consultation:
     def __init__(self, wiring: Wiring, case: Case) -> None:
         self._wiring = wiring
         self._case = case
+        self._asked = False
         self.decision: Decision[Any] | None = None
 
     @property
@@ -35,28 +34,29 @@ class Consultation:
 
     async def ask(self) -> Decision[Any] | None:
         """
-        Ask the planned provider; None: carry on with current.
+        Ask the planned provider, once; None: carry on with current.
 
         Raises:
             NoAnswer: It is not believed, and the plan has no fallback.
 
         """
-        if not self._idle():
+        if self._begins():
             self.decision = await run_async(self._wiring, consult, self._case)
         return self.decision
 
     def ask_sync(self) -> Decision[Any] | None:
         """As `ask`, on this thread."""
-        if not self._idle():
+        if self._begins():
             self.decision = run_sync(self._wiring, consult, self._case)
         return self.decision
 
     def observe(self, value: object) -> None:
-        """Tell what current decided. The record of the same id is written again, completed."""
+        """Tell observers what current decided: the record of the same id, completed."""
         if self.decision is None and (self._wiring.telemetry.observed or self._case.attempts):
             outcome = self._case.read(value)
-            record = recorded(self._case, CURRENT, outcome)
-            self._wiring.telemetry.decided(msgspec.structs.replace(record, id=self.id))
+            self._wiring.telemetry.observe(recorded(self._case, CURRENT, outcome))
 
-    def _idle(self) -> bool:
-        return self._case.planned is None and not self._wiring.telemetry.observed
+    def _begins(self) -> bool:
+        begins = not self._asked
+        self._asked = True
+        return begins and (self._case.planned is not None or self._wiring.telemetry.observed)

@@ -114,7 +114,8 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     Ask the planned provider only; None means that `current` carries on.
 
     Raises:
-        NoAnswer: It is not believed, and the plan has no fallback.
+        NoAnswer: It is not believed, and the plan has no fallback. A nested plan is `current`
+            in any case.
 
     """
     if case.planned is None:
@@ -122,7 +123,7 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     verdict = yield from _attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
-    if not case.plan.fallback:
+    if not case.plan.fallback and verdict.reason is not Reason.NESTED:
         raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
     return None
 

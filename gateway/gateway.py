@@ -161,7 +161,8 @@ class Gateway(Lifecycle):
 
         """
         wrapped, bound = wrapped_in(self, fn)
-        return await self._decide_async(wrapped, (*bound, *args), kwargs)
+        wiring, case = self._wrapped_case(wrapped, (*bound, *args), kwargs)
+        return await run_async(wiring, decide, case)
 
     def decide_sync(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Decision[R]:
         """As `decide`, for a wrapped function that is not async, on this thread."""
@@ -169,7 +170,8 @@ class Gateway(Lifecycle):
         if wrapped.is_async:
             fix = "Use `await gateway.decide(…)`"
             raise SetupError.of(wrapped.where, "it is async, and cannot be run without a loop", fix)
-        return self._decide_sync(wrapped, (*bound, *args), kwargs)
+        wiring, case = self._wrapped_case(wrapped, (*bound, *args), kwargs)
+        return run_sync(wiring, decide, case)
 
     async def ask(
         self,
@@ -271,18 +273,6 @@ class Gateway(Lifecycle):
         self._note(asked, asked.name)
         built = ask if isinstance(ask, Ask) else asked.ask(ask, wiring.settings.globals.language)
         return wiring, self._wired(wiring, asked), asked, built
-
-    async def _decide_async(
-        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Decision[Any]:
-        wiring, case = self._wrapped_case(wrapped, args, kwargs)
-        return await run_async(wiring, decide, case)
-
-    def _decide_sync(
-        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Decision[Any]:
-        wiring, case = self._wrapped_case(wrapped, args, kwargs)
-        return run_sync(wiring, decide, case)
 
     def _wrapped_case(
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -11,29 +11,25 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Generator, Mapping
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import sockets
 from .errors import NoAnswer, Reason
 from .plugins import HttpRequest, HttpResponse
+from .retries import Sent, again_async, again_sync, heals, policy
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
-    from tenacity import RetryCallState
 
 T = TypeVar("T")
 
 MAX_CONNECTIONS = 100  # for each provider and loop; further asks wait in front of the pool
 MAX_BODY = 8 * 1024 * 1024  # bytes; 400 answers with 255 options each stay below 6 MiB
-RETRIED = frozenset({408, 429, 500, 502, 503, 504, 524, 529})
-FIRST_WAIT, LONGEST_WAIT = 0.2, 2.0  # seconds between attempts, where the server names none
-
 _REASONS: Mapping[int, Reason] = {
     401: Reason.AUTH,
     402: Reason.PAYMENT,
@@ -46,8 +42,6 @@ _REASONS: Mapping[int, Reason] = {
 
 
 Exchange = Generator[HttpRequest, HttpResponse, T]
-Sent: TypeAlias = "HttpResponse | httpx.TransportError"
-"""What one attempt came to; an error where no connection was made, so that nothing was sent."""
 
 
 def reason_of(status: int) -> Reason:
@@ -78,8 +72,8 @@ def send_sync(exchange: Exchange[T], client: httpx.Client, until: float, attempt
             while True:
                 once = partial(_once_sync, client, request, until)
                 sent = once()
-                if _heals(sent):
-                    sent = _again_sync(once, sent, _policy(attempts, until))
+                if heals(sent):
+                    sent = again_sync(once, sent, policy(attempts, until))
                 request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
@@ -99,8 +93,8 @@ async def send_async(
                 while True:
                     once = partial(_once_async, client, request, until)
                     sent = await once()
-                    if _heals(sent):
-                        sent = await _again_async(once, sent, _policy(attempts, until))
+                    if heals(sent):
+                        sent = await again_async(once, sent, policy(attempts, until))
                     request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
@@ -170,83 +164,10 @@ def _take(body: bytearray, chunk: bytes) -> None:
         raise NoAnswer(Reason.MALFORMED)
 
 
-def _heals(sent: Sent) -> bool:
-    """Whether it may go better when it is sent again; a 429 only if the server says when."""
-    if not isinstance(sent, HttpResponse):
-        return True
-    if sent.status == 429:  # noqa: PLR2004
-        return "retry-after" in sent.headers
-    return sent.status in RETRIED
-
-
 def _response(sent: Sent) -> HttpResponse:
     if isinstance(sent, HttpResponse):
         return sent
     raise sent
-
-
-def _again_sync(once: Callable[[], Sent], first: Sent, policy: dict[str, Any]) -> Sent:
-    """Go on from the *first* attempt, which has been made; tenacity costs only who needs it."""
-    from tenacity import Retrying
-
-    made = [first]
-    retrying: Any = Retrying(**policy)
-    return retrying(lambda: made.pop() if made else once())  # type: ignore[no-any-return]
-
-
-async def _again_async(
-    once: Callable[[], Awaitable[Sent]], first: Sent, policy: dict[str, Any]
-) -> Sent:
-    from tenacity import AsyncRetrying
-
-    made = [first]
-
-    async def again() -> Sent:
-        return made.pop() if made else await once()
-
-    retrying: Any = AsyncRetrying(**policy)
-    return await retrying(again)  # type: ignore[no-any-return]
-
-
-def _policy(attempts: int, until: float) -> dict[str, Any]:
-    """Say to tenacity what is retried, how long to wait, and when to stop."""
-
-    def stop(state: RetryCallState) -> bool:
-        late = time.monotonic() + state.upcoming_sleep >= until
-        return state.attempt_number >= attempts or late
-
-    def heals(state: RetryCallState) -> bool:
-        assert state.outcome is not None
-        return not state.outcome.failed and _heals(state.outcome.result())
-
-    return {"retry": heals, "stop": stop, "wait": _wait, "retry_error_callback": _last}
-
-
-def _last(state: RetryCallState) -> Sent:
-    assert state.outcome is not None
-    return state.outcome.result()  # type: ignore[no-any-return]
-
-
-def _wait(state: RetryCallState) -> float:
-    from tenacity import wait_random_exponential
-
-    assert state.outcome is not None
-    sent: Sent = state.outcome.result()
-    named = retry_after(sent.headers) if isinstance(sent, HttpResponse) else None
-    return wait_random_exponential(FIRST_WAIT, LONGEST_WAIT)(state) if named is None else named
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds a server asks to wait; a number or an HTTP date."""
-    text = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 class _mapped:  # noqa: N801 - reads as a word where it is used

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Generator, Mapping, Sequence
@@ -18,7 +19,7 @@ from .resilience import Lane
 from .settings import Plan, Settings
 from .telemetry import Telemetry
 from .wiring import Wired, Wiring
-from .wrapping import Wrapped
+from .wrapping import Wrapped, declared
 
 if TYPE_CHECKING:
     from .plugins import Others
@@ -61,7 +62,7 @@ class Lifecycle:
         self._wrapped: list[Wrapped] = []
         self._asked: dict[str, DecisionPoint] = {}
         self._spellings: dict[str, set[str]] = {}
-        self._retired: list[Wiring] = []
+        self._retired: Wiring | None = None
         self._warned = False
         self._wiring = self._wire(settings or Settings.gathered())
 
@@ -97,9 +98,11 @@ class Lifecycle:
         given, env_file = self._source
         wiring = self._wire(Settings.gathered(given if environ is None else environ, env_file))
         with self._lock:
-            self._retired.append(self._wiring)
+            retired, self._retired = self._retired, self._wiring
             self._wiring = wiring
             self._warned = False
+        if retired is not None:  # decisions that began before the last reload are long over
+            retired.close()
 
     def _wire(self, settings: Settings) -> Wiring:
         try:
@@ -166,8 +169,14 @@ class Lifecycle:
         return {**self._wiring.plugins.points, **self._asked}
 
     def plan(self, point: str | DecisionPoint) -> Plan:
-        """Give the effective plan of a point, and why."""
-        one = point if isinstance(point, DecisionPoint) else self.points[suffix_of(point)]
+        """
+        Give the effective plan of a point, and why.
+
+        Raises:
+            SetupError: No point of this name is offered or declared.
+
+        """
+        one = declared(point, None, self.points)
         return self._wired(self._wiring, one).plan
 
     def provider(self, name: str) -> Provider:
@@ -202,14 +211,15 @@ class Lifecycle:
 
     def close(self) -> None:
         """Close what was opened; a later decision opens it again."""
+        for wiring in (self._retired, self._wiring):
+            if wiring is not None:
+                wiring.close()
         self._runtime.close()
-        for wiring in (*self._retired, self._wiring):
-            wiring.close()
 
     async def aclose(self) -> None:
         """As `close`, with the clients of the running loop."""
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
         await self._runtime.aclose()
-        self.close()
 
     def __enter__(self) -> Self:
         self.check()

@@ -16,6 +16,16 @@ until: contextvars.ContextVar[float] = contextvars.ContextVar("pointsman_until")
 """When the ask that runs in this context must end, on `time.monotonic`."""
 
 
+def _left(timeout: float | None) -> float | None:
+    import httpcore
+
+    if (end := until.get(None)) is None:
+        return timeout
+    if (left := end - time.monotonic()) <= 0:
+        raise httpcore.ReadTimeout
+    return left
+
+
 @functools.cache
 def bounded_backend() -> Any:  # noqa: ANN401 - a class made at first use
     """Make httpcore's backend with every read bounded by `until`."""
@@ -26,7 +36,7 @@ def bounded_backend() -> Any:  # noqa: ANN401 - a class made at first use
             self._inner = inner
 
         def write(self, buffer: bytes, timeout: float | None = None) -> None:
-            self._inner.write(buffer, timeout)
+            self._inner.write(buffer, _left(timeout))
 
         def close(self) -> None:
             self._inner.close()
@@ -35,10 +45,7 @@ def bounded_backend() -> Any:  # noqa: ANN401 - a class made at first use
             return self._inner.get_extra_info(info)
 
         def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-            left = until.get(time.monotonic() + (timeout or 0.0)) - time.monotonic()
-            if left <= 0:
-                raise httpcore.ReadTimeout
-            return self._inner.read(max_bytes, left)
+            return self._inner.read(max_bytes, _left(timeout))
 
         def start_tls(self, *args: Any, **kwargs: Any) -> httpcore.NetworkStream:  # noqa: ANN401
             return Stream(self._inner.start_tls(*args, **kwargs))

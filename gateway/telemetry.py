@@ -58,6 +58,10 @@ class Telemetry:
                 self._event("warning", "decision.fallback", _attempt(record, record.attempts[0]))
             failed = not record.provider and not record.undecided
             self._event("info", "decision.failed" if failed else "decision.made", _made(record))
+        self.observe(record)
+
+    def observe(self, record: Record) -> None:
+        """Tell the observers alone."""
         for name, observer in self._observers:
             self._observe(name, observer, record)
 

@@ -7,10 +7,11 @@ nothing for it.
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -68,6 +69,7 @@ class Wiring:
         self.plugins = plugins
         self.telemetry = telemetry
         self.asking = Asking(runtime, telemetry)
+        self._runtime = runtime
         self._gateway = gateway
         self._stand_in = stand_in
         self._lock = threading.RLock()
@@ -165,13 +167,19 @@ class Wiring:
         return self.lane(name).provider
 
     def close(self) -> None:
-        """Close the providers that were made."""
-        for provider in {
-            id(lane.provider): lane.provider for lane in self._lanes.values()
-        }.values():
-            close = getattr(provider, "close", None)
-            if close is not None:
-                close()
+        """Close the providers that were made; one that cannot does not keep the others open."""
+        made = {id(lane.provider): lane for lane in self._lanes.values()}
+        for lane in made.values():
+            close: Any = getattr(lane.provider, "close", None)
+            if close is None:
+                continue
+            try:
+                if inspect.iscoroutinefunction(close):
+                    self._runtime.wait(close, None)
+                else:
+                    close()
+            except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
+                self.telemetry.provider_bug(lane.name, bug)
 
 
 def unknown(name: str, variable: str, plugins: Plugins) -> Fault:

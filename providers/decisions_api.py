@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import msgspec
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
 
 from ..gateway.answers import Reply, Usage
@@ -27,7 +28,16 @@ if TYPE_CHECKING:
 USD_PER_TOKEN = {"typesafe-ai/jev": 0.042e-6}  # Vercel's list price for input; output is free
 JEV_CHARACTERS = 120_000  # 30,000 tokens of state at four characters each: refuse, not truncate
 
-Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
+
+def _whole(url: str) -> str:
+    parts = urlsplit(url)
+    blank = any(character.isspace() for character in url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or blank:
+        raise ValueError("give a whole URL: https://host/path")
+    return url
+
+
+Url = Annotated[str, AfterValidator(_whole)]
 
 
 class JevSettings(BaseSettings):

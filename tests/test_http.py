@@ -28,7 +28,8 @@ from pointsman import (
     Reason,
     Reply,
 )
-from pointsman.gateway.http import MAX_BODY, RETRIED, reason_of, retry_after
+from pointsman.gateway.http import MAX_BODY, reason_of
+from pointsman.gateway.retries import RETRIED, retry_after
 
 COLOURS = pytest.mark.parametrize("colour", ["sync", "async"])
 
