@@ -23,7 +23,8 @@ help:
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Pointsman needs Python 3.11 or newer; set PYTHON=/path/to/it"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@# half a venv would count as made: the next call has to start over
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local]'

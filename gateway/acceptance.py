@@ -13,11 +13,12 @@ within 0.01 of the maximum; a score within 0.005 + Σ 0.005·i of its mean.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored
+from .confidence import choice_confidence, score_confidence
 from .errors import NoAnswer, Reason
 from .questions import Ask, Choice, Predicate, Question, Score, Value, When
 
@@ -180,14 +181,15 @@ def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:
 
 def _choice(question: Choice, raw: Chosen, scale: Scale) -> Answer:
     _option(question, raw.option)
-    shape = None if raw.probabilities is None else _shape(question, raw.option, raw.probabilities)
+    given = raw.probabilities
+    shape = None if _is_absent(given) else _shape(question, raw.option, _items(given))
     if question.abstains and raw.option == question.sentinel:
         raise NoAnswer(Reason.ABSTAINED)
     return _rated(raw.option, raw.confidence, shape, scale)
 
 
 def _shape(question: Choice, option: str, given: Mapping[str, float]) -> _Shape:
-    for name, probability in _items(given):
+    for name, probability in given.items():
         _option(question, name)
         _number(probability, 1.0)
     _sane(list(given.values()), len(question.options))
@@ -213,7 +215,7 @@ def _predicate(question: Predicate, raw: Held) -> Answer:
 def _score(question: Score, raw: Scored, scale: Scale) -> Answer:
     levels = len(question.levels)
     value = question.value(_number(raw.score, levels - 1))
-    if raw.probabilities is None:
+    if _is_absent(raw.probabilities):
         return _rated(value, raw.confidence, None, scale)
     if not isinstance(raw.probabilities, list | tuple) or len(raw.probabilities) != levels:
         raise NoAnswer(Reason.MALFORMED)
@@ -244,26 +246,6 @@ def _rated(value: Value, reported: float | None, shape: _Shape | None, scale: Sc
     )
 
 
-def choice_confidence(top: float, options: int) -> float:
-    """Rescale the top probability so that chance is 0 and certainty 1 (docs.typesafe.ai)."""
-    chance = 1.0 / options
-    return max(0.0, (top - chance) / (1.0 - chance))
-
-
-def score_confidence(probabilities: Sequence[float]) -> float:
-    """
-    Say how narrow a distribution over levels is, in [0, 1] (docs.typesafe.ai).
-
-    1 − Σ p·|i − m| / D, where m is the most likely level (the lowest on ties) and D the mean
-    distance of all levels from the middle; not below 0.
-    """
-    levels = len(probabilities)
-    mode = max(range(levels), key=lambda index: probabilities[index])
-    middle = sum(abs(index - (levels - 1) / 2) for index in range(levels)) / levels
-    spread = sum(p * abs(index - mode) for index, p in enumerate(probabilities))
-    return max(0.0, 1.0 - spread / middle)
-
-
 def _sane(given: Sequence[float], outcomes: int) -> None:
     total = sum(given)
     above = sum(1 for probability in given if probability > 0)
@@ -282,10 +264,15 @@ def _option(question: Choice, option: object) -> None:
         raise NoAnswer(Reason.UNDECLARED_OPTION)
 
 
-def _items(given: object) -> list[tuple[object, object]]:
+def _is_absent(given: object) -> bool:
+    """An empty distribution is how some servers say that they have none."""
+    return given is None or (isinstance(given, dict | list | tuple) and not given)
+
+
+def _items(given: Any) -> Mapping[str, float]:  # noqa: ANN401 - a stranger's
     if not isinstance(given, Mapping):
         raise NoAnswer(Reason.MALFORMED)
-    return list(cast("Mapping[object, object]", given).items())
+    return given  # pyright: ignore[reportUnknownVariableType]
 
 
 def _number(value: object, highest: float) -> float:

@@ -121,6 +121,8 @@ def sound(reply: object) -> Reply:
     """
     if not isinstance(reply, Reply):
         raise NoAnswer(Reason.MALFORMED)
+    if type(reply.answers) not in (dict, list, tuple):
+        reply = msgspec.structs.replace(reply, answers=_plain(reply.answers))
     bare = reply.usage is None and reply.request_id is None and reply.notes is None
     if bare and _is_label(reply.model):
         return reply
@@ -131,6 +133,13 @@ def sound(reply: object) -> Reply:
         reply.request_id if _is_label(reply.request_id) else None,
         reply.notes if _are_notes(reply.notes) else None,
     )
+
+
+def _plain(answers: object) -> Mapping[str, RawAnswer]:
+    try:
+        return dict(cast("Mapping[str, RawAnswer]", answers))
+    except Exception:  # noqa: BLE001 - a stranger's own mapping may raise anything
+        raise NoAnswer(Reason.MALFORMED) from None
 
 
 def _is_label(value: object) -> bool:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from .current import Current
 from .engine import OVERDUE, AskProvider, RunCurrent, Step
@@ -13,6 +17,7 @@ from .errors import NoAnswer, Reason, SetupError
 
 if TYPE_CHECKING:
     from .answers import Reply
+    from .plugins import Call
     from .runtime import Runtime
     from .telemetry import Telemetry
 
@@ -44,7 +49,8 @@ class Asking:
         lane, ask, call = step.lane, step.ask, step.call
         provider: Any = lane.provider
         if lane.shape == "async":
-            return self._runtime.wait(lambda: provider.answer(ask, call), _left(call.deadline))
+            apart = _apart(call)
+            return self._runtime.wait(lambda: provider.answer(ask, apart), _left(call.deadline))
         client = self._runtime.sync_client()
         until = _until(provider.timeout, call.deadline)
         return self._runtime.send_sync(
@@ -60,6 +66,11 @@ class Asking:
             return await self._async(step)
         except (NoAnswer, SetupError):
             raise
+        except asyncio.CancelledError as bug:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise self._strange(step, bug) from None  # the provider's own, not the host's
         except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
             raise self._strange(step, bug) from None
 
@@ -73,7 +84,9 @@ class Asking:
         if not lane.blocking:
             return provider.answer(ask, call)
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._runtime.pool(), provider.answer, ask, call)
+        # in a copy of this context: its nested asks are of the same session
+        answer = partial(contextvars.copy_context().run, provider.answer, ask, _apart(call))
+        work = loop.run_in_executor(self._runtime.pool(), answer)
         return await _bounded(work, call.deadline)
 
     async def _exchange(self, step: AskProvider) -> Reply:
@@ -94,10 +107,15 @@ class Asking:
         finally:
             places.release()
 
-    def _strange(self, step: AskProvider, bug: Exception) -> NoAnswer:
+    def _strange(self, step: AskProvider, bug: BaseException) -> NoAnswer:
         """A stranger's plug-in may raise anything: its bug, told by its type alone."""
         self._telemetry.provider_bug(step.lane.name, bug)
         return NoAnswer(Reason.PROVIDER_ERROR)
+
+
+def _apart(call: Call) -> Call:
+    """For a provider on another thread: the host's own path runs on the caller's, or not at all."""
+    return call if call.current is None else msgspec.structs.replace(call, current=None)
 
 
 def _taken(step: RunCurrent) -> object:

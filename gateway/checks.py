@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from .environment import variables_of
 from .errors import Fault
+from .misspelt import unread_of_providers
 from .settings import CURRENT, GLOBALS, PREFIX, SUFFIXES
 from .wrapping import misfits
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
+    from .settings import Settings
     from .wiring import Wiring
     from .wrapping import Wrapped
+
+SHORTEST = 0.05  # seconds; a hosted decider needs several times as much
 
 
 def faults(
     wiring: Wiring, wrapped: Iterable[Wrapped], spellings: Mapping[str, set[str]]
 ) -> Iterable[Fault]:
     """List what keeps a declared point from working."""
-    for suffix, names in spellings.items():
+    for suffix, names in list(spellings.items()):  # other threads may declare meanwhile
         if len(names) > 1:
             problem = f"{' and '.join(sorted(map(repr, names)))} share these variables"
             yield Fault(f"{PREFIX}{suffix}_…", problem, "Rename one of the points")
         if any(f"{PREFIX}{suffix}_{ending}" in GLOBALS for ending in SUFFIXES):
             yield Fault(suffix, "a global variable has this name", "Rename the point")
+    wrapped = tuple(wrapped)
+    told = [fault for one in wrapped for fault in unspoken(wiring.settings, (one.point,))]
+    yield from dict.fromkeys(told)
     for one in wrapped:
         if wiring.wired(one.point).plan.provider != CURRENT:
             yield from misfits(one, wiring.settings.globals.language)
@@ -32,12 +40,29 @@ def faults(
 
 def oddities(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> list[Fault]:
     """List what is odd, but no error unless `DECISION_STRICT` is set."""
+    asked = dict(asked)
     known = {**wiring.plugins.points, **asked}
     return [
         *wiring.settings.unread(known.values()),
+        *_strayed(wiring.settings),
         *_idle(wiring, asked),
-        *_masked(wiring, asked),
+        *_masked(wiring, asked or known),
+        *_hurried(wiring, known),
     ]
+
+
+def unspoken(settings: Settings, points: Iterable[DecisionPoint]) -> Iterable[Fault]:
+    """
+    Say that none of *points* speaks the language that is set; one that speaks one is asked in it.
+
+    At start the points are those that plug-ins offer: a user's own are not declared yet.
+    """
+    spoken = {
+        one.lower() for point in points if len(point.questions) > 1 for one in point.questions
+    }
+    if spoken and settings.globals.language not in spoken:
+        problem = "no decision point speaks this language"
+        yield Fault("DECISION_LANGUAGE", problem, f"Set one of: {', '.join(sorted(spoken))}")
 
 
 def broken(wiring: Wiring) -> list[Fault]:
@@ -63,13 +88,33 @@ def _idle(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fault]
 
 def _masked(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
     """A global provider that no asked point takes, since each has a line of its own."""
-    chosen = wiring.settings.globals.provider
+    settings = wiring.settings
+    chosen = settings.globals.provider
     if chosen == CURRENT or not asked:
         return
-    if all(
-        wiring.wired(point).plan.why["provider"] != "DECISION_PROVIDER" for point in asked.values()
-    ):
+    if all(settings.plan(one).why["provider"] != "DECISION_PROVIDER" for one in asked.values()):
         problem = f"{chosen!r} changes nothing: every point has a provider line of its own"
         yield Fault(
             "DECISION_PROVIDER", problem, "Unset the lines of the points that should inherit"
         )
+
+
+def _hurried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
+    """Deadlines of which the fallback's share leaves the provider no time to be asked in."""
+    for point in known.values():
+        plan = wiring.settings.plan(point)
+        if plan.provider == CURRENT or plan.deadline is None:
+            continue
+        left = plan.deadline * (1.0 - plan.share)
+        if left < SHORTEST:
+            problem = f"it leaves {plan.provider!r} {left:.3f} s, in which hardly any answers"
+            fix = "Allow more seconds, or a smaller DECISION_FALLBACK_SHARE"
+            yield Fault(plan.why["deadline"], problem, fix)
+
+
+def _strayed(settings: Settings) -> Iterable[Fault]:
+    read = set(settings.read_of_providers)
+    chosen = set(settings.selected().values())
+    read |= {one for name in chosen for one in variables_of(name, "MIN_CONFIDENCE")}
+    prefixes = {one for name in chosen for one in variables_of(name, "")}
+    return unread_of_providers(settings.variables.values, read, prefixes) if chosen else ()

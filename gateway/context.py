@@ -12,34 +12,40 @@ from typing import Any, Self
 from .errors import SetupError
 from .records import Decision
 
-_session: ContextVar[Session | None] = ContextVar("pointsman_session", default=None)
-_collecting: ContextVar[tuple[list[Decision[Any]], ...]] = ContextVar(
-    "pointsman_collecting", default=()
-)
+_session: ContextVar[_Bound | None] = ContextVar("pointsman_session", default=None)
+_collecting: ContextVar[tuple[_Collector, ...]] = ContextVar("pointsman_collecting", default=())
+
+
+class _Bound:
+    """One entry of a session; a left one counts no more, wherever its context was copied to."""
+
+    def __init__(self, owner: object, subject: str, outer: _Bound | None) -> None:
+        self.owner, self.subject, self.left = owner, subject, False
+        self.outer = _open(outer)
+
+
+def _open(bound: _Bound | None) -> _Bound | None:
+    while bound is not None and bound.left:
+        bound = bound.outer
+    return bound
 
 
 class Session:
     """
-    Binds a subject to the calls made inside; for `with` and `async with`.
+    Binds a subject to one gateway's decisions made inside; for `with` and `async with`.
 
-    Some frameworks enter it in one task and leave it in another. A left session counts no
-    more, wherever its context was copied to.
+    Some frameworks enter it in one task and leave it in another. It may be entered again.
     """
 
-    def __init__(self, subject: str) -> None:
-        self._subject: str | None = subject
-        self._outer: Session | None = None
-
-    @property
-    def subject(self) -> str | None:
-        """Its subject, or that of the session around it once it is left."""
-        if self._subject is not None:
-            return self._subject
-        return self._outer.subject if self._outer is not None else None
+    def __init__(self, owner: object, subject: str) -> None:
+        self._owner = owner
+        self._subject = subject
+        self._entered: list[_Bound] = []
 
     def __enter__(self) -> Self:
-        self._outer = _session.get()
-        _session.set(self)
+        bound = _Bound(self._owner, self._subject, _session.get())
+        self._entered.append(bound)
+        _session.set(bound)
         return self
 
     def __exit__(
@@ -48,9 +54,10 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._subject = None
-        if _session.get() is self:
-            _session.set(self._outer)
+        bound = self._entered.pop()
+        bound.left = True
+        if _session.get() is bound:
+            _session.set(bound.outer)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -64,27 +71,37 @@ class Session:
         self.__exit__(kind, error, trace)
 
 
-def subject() -> str | None:
-    """The subject of the session around this call, if there is one."""
-    session = _session.get()
-    return None if session is None else session.subject
+def subject(owner: object) -> str | None:
+    """The subject of *owner*'s session around this call, if there is one."""
+    bound = _session.get()
+    while bound is not None and (bound.left or bound.owner is not owner):
+        bound = bound.outer
+    return None if bound is None else bound.subject
+
+
+class _Collector:
+    def __init__(self, owner: object) -> None:
+        self.owner, self.left = owner, False
+        self.decisions: list[Decision[Any]] = []
 
 
 @contextlib.contextmanager
-def collecting() -> Generator[list[Decision[Any]]]:
-    """Collect the decisions made inside, in this task and those it starts."""
-    decisions: list[Decision[Any]] = []
+def collecting(owner: object) -> Generator[list[Decision[Any]]]:
+    """Collect *owner*'s decisions made inside, in this task and those it starts."""
+    collector = _Collector(owner)
     outer = _collecting.get()
-    _collecting.set((*outer, decisions))
+    _collecting.set((*outer, collector))
     try:
-        yield decisions
+        yield collector.decisions
     finally:
+        collector.left = True
         _collecting.set(outer)
 
 
-def collectors() -> tuple[list[Decision[Any]], ...]:
-    """Those who collect here."""
-    return _collecting.get()
+def collectors(owner: object) -> list[list[Decision[Any]]]:
+    """Those who collect *owner*'s decisions here."""
+    given = _collecting.get()
+    return [one.decisions for one in given if not one.left and one.owner is owner] if given else []
 
 
 def running_loop() -> asyncio.AbstractEventLoop:

@@ -14,7 +14,7 @@ import msgspec
 from . import context
 from .current import Current
 from .engine import Case, Flow, Outcome, drive_async, drive_sync, recorded
-from .errors import SetupError
+from .errors import DeclarationError, SetupError
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask
@@ -60,7 +60,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         ask = wrapped.build(given, language)
         subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
     except Exception as error:
-        if wired.planned is not None:
+        if wired.planned is not None and not isinstance(error, DeclarationError):
             raise
         wiring.telemetry.read_failed(point.name, error)
         return case_of(wiring, wired, point, None, Hosted(current=current))
@@ -77,7 +77,7 @@ def case_of(
         point=point,
         plan=wired.plan,
         ask=ask,
-        call=_call(wired, point, host),
+        call=_call(wired, point, host, wiring.gateway),
         planned=wired.planned,
         behind=wired.behind,
         own_gate=wired.own_gate,
@@ -129,7 +129,7 @@ def must_end(point: DecisionPoint, wired: Wired) -> None:
         raise SetupError.of(point.name, "nothing decides this point when a provider cannot", fix)
 
 
-def _call(wired: Wired, point: DecisionPoint, host: Hosted) -> Call:
+def _call(wired: Wired, point: DecisionPoint, host: Hosted, owner: object) -> Call:
     within, plan = host.within, wired.plan
     deadline = within.deadline if within is not None else None
     if plan.deadline is not None and plan.provider != CURRENT:
@@ -137,7 +137,7 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted) -> Call:
         deadline = own if deadline is None else min(own, deadline)
     return Call(
         point=point.name,
-        subject=host.subject or context.subject(),
+        subject=host.subject or (within and within.subject) or context.subject(owner),
         deadline=deadline,
         depth=0 if within is None else within.depth + 1,
         asking=() if within is None else within.asking,
@@ -161,7 +161,7 @@ def _careful(
 def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
     if end is not None:
         wiring.telemetry.decided(end.record)
-        for collector in context.collectors():
+        for collector in context.collectors(wiring.gateway):
             collector.append(end)
     elif case.attempts or wiring.telemetry.observed:  # consulted in vain: `current` carries on
         wiring.telemetry.decided(recorded(case, CURRENT))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import pluggy
@@ -15,6 +16,14 @@ from .plugins import PROJECT, Hooks, Make, Observer, Offer
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
+
+
+HOOKS = {
+    "provider": "pointsman_providers",
+    "decision point": "pointsman_points",
+    "command": "pointsman_commands",
+    "tool": "pointsman_tools",
+}
 
 
 class Plugins(msgspec.Struct, frozen=True):
@@ -46,7 +55,8 @@ def discover(allowed: Sequence[str] | None = None, added: Sequence[object] = ())
     The package's own are always allowed. One that cannot be loaded is listed as broken.
 
     Raises:
-        SetupError: Two plug-ins offer one name; an allowed one is broken or not installed.
+        SetupError: Two plug-ins offer one name, or one offers a name that no variable can
+            say; one given by hand has no hook; an allowed one is broken or not installed.
 
     """
     found = _Found()
@@ -55,9 +65,28 @@ def discover(allowed: Sequence[str] | None = None, added: Sequence[object] = ())
         if own or allowed is None or entry.name in allowed:
             found.add(entry.name, entry.load)
     for plugin in added:
-        found.add(getattr(plugin, "__name__", type(plugin).__name__), partial(_itself, plugin))
+        name = getattr(plugin, "__name__", type(plugin).__name__)
+        found.add(name, partial(_itself, plugin), by_hand=True)
     raise_all([*found.clashes, *_not_allowed(allowed or (), found)])
     return found.plugins()
+
+
+def named(observers: Sequence[Observer]) -> tuple[tuple[str, Observer], ...]:
+    """
+    Give the observers that were passed by hand, each with its name.
+
+    Raises:
+        SetupError: One cannot be called.
+
+    """
+    given: Sequence[object] = observers
+    fix = "Pass functions of one record"
+    raise_all(
+        Fault("observers", f"{type(one).__name__} cannot be called", fix)
+        for one in given
+        if not callable(one)
+    )
+    return tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
 
 
 def _itself(plugin: object) -> object:
@@ -89,34 +118,31 @@ class _Found:
         self.broken: dict[str, str] = {}
         self.clashes: list[Fault] = []
 
-    def add(self, name: str, load: Callable[[], object]) -> None:
+    def add(self, name: str, load: Callable[[], object], *, by_hand: bool = False) -> None:
         try:
-            hook = _hooks_of(load())
-            offered = {
-                "provider": {
-                    offer.name: offer for some in hook.pointsman_providers() for offer in some
-                },
-                "decision point": {
-                    one.name: one for some in hook.pointsman_points() for one in some
-                },
-                "command": {k: v for some in hook.pointsman_commands() for k, v in some.items()},
-                "tool": {k: v for some in hook.pointsman_tools() for k, v in some.items()},
-            }
+            hook, hooked = _hooks_of(load())
+            offered = {what: _offered(hook, what) for what in HOOKS}
             observers = [one for some in hook.pointsman_observers() for one in some]
         except Exception as error:  # noqa: BLE001 - a stranger's import may raise anything
             self.broken[name] = type(error).__name__
             return
         self.names.add(name)
         self._observers += [(name, observer) for observer in observers]
-        for what, by_name in offered.items():
-            for offer, value in by_name.items():
+        for what, pairs in offered.items():
+            for offer, value in pairs:
                 self._take(name, what, offer, value)
+        self.clashes += _misoffered(name, offered["provider"], observers)
+        if by_hand and not hooked:
+            fix = "Pass a module or object with @hookimpl functions"
+            self.clashes.append(Fault(f"plugins: {name}", "it has no hook of Pointsman", fix))
 
     def _take(self, plugin: str, what: str, name: str, value: object) -> None:
         taken = self._offered.setdefault(what, {})
         if name in taken:
             problem = f"the plug-ins {taken[name][0]!r} and {plugin!r} both offer this {what}"
             fix = "Uninstall one, or choose with DECISION_PLUGINS"
+            if taken[name][0] == plugin:
+                problem, fix = f"the plug-in {plugin!r} offers this {what} twice", "Repair it"
             self.clashes.append(Fault(name, problem, fix))
         taken.setdefault(name, (plugin, value))
 
@@ -134,12 +160,35 @@ class _Found:
         )
 
 
-def _hooks_of(plugin: object) -> Any:  # noqa: ANN401 - pluggy's relay has no type of its own
+def _offered(hook: Any, what: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - pluggy's relay
+    return [pair for some in getattr(hook, HOOKS[what])() for pair in _pairs(some)]
+
+
+def _pairs(some: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - a stranger's
+    if isinstance(some, Mapping):
+        return cast("Mapping[str, Any]", some).items()
+    return [(one.name, one) for one in some]
+
+
+def _misoffered(
+    plugin: str, offers: Iterable[tuple[str, Any]], observers: Iterable[object]
+) -> Iterable[Fault]:
+    """Names that no variable could say, and observers that cannot be told anything."""
+    for name, _ in offers:
+        if not re.fullmatch("[a-z0-9][a-z0-9_-]*", name):
+            problem = f"it offers the provider {name!r}, which no variable can name"
+            yield Fault(plugin, problem, "Call it by lower-case letters, digits, - and _")
+    if not all(callable(one) for one in observers):
+        yield Fault(plugin, "an observer of this plug-in cannot be called", "Repair it")
+
+
+def _hooks_of(plugin: object) -> tuple[Any, bool]:
+    """Give pluggy's relay to the hooks of *plugin*, and whether it has any."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(Hooks)
     manager.register(plugin)
     manager.check_pending()
-    return manager.hook
+    return manager.hook, bool(manager.get_hookcallers(plugin))
 
 
 def load(offer: Offer) -> Make:

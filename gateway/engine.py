@@ -68,7 +68,7 @@ class Case(msgspec.Struct, kw_only=True):
     Attributes:
         point: Where.
         plan: By whom, and what is believed.
-        ask: What is asked; None where that could not be said, and `current` decides anyway.
+        ask: What is asked; None where this call brought what cannot be asked.
         call: In which circumstances; `call.current` runs the host's own path.
         planned: The planned provider's lane; None if the plan is `current`.
         behind: The lane of the provider that stands in where the host has no path of its own.
@@ -120,12 +120,23 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     """
     if case.planned is None:
         return None
-    verdict = yield from _attempt(case, case.planned, case.plan.gate)
+    if case.ask is None:
+        verdict = _unaskable(case, case.planned)
+    else:
+        verdict = yield from _attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
     if not case.plan.fallback and verdict.reason is not Reason.NESTED:
         raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
     return None
+
+
+def _unaskable(case: Case, lane: Lane) -> Verdict:
+    """What this call brought cannot be asked: too many options, a state that is no JSON."""
+    verdict = Verdict(Reason.UNSUPPORTED)
+    begun = time.perf_counter()
+    case.attempts.append(_written(lane, case.plan.gate, verdict, None, begun, case.call))
+    return verdict
 
 
 def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
@@ -138,9 +149,9 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     within = _entered(lane, call) if lane.deliberates else call
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
-    entered = operator = False
+    entered = probe = operator = False
     try:
-        lane.enter(case.ask, call)
+        probe = lane.enter(case.ask, call)
         entered = True
         reply = sound((yield AskProvider(lane, case.ask, within)))
         verdict = accept(case.ask, reply, gate)
@@ -149,7 +160,7 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
         reply = fault.reply and sound(fault.reply)
     finally:
         if entered:
-            lane.saw(verdict.reason, operator=operator)
+            lane.saw(verdict.reason, probe=probe, operator=operator)
         case.attempts.append(_written(lane, gate, verdict, reply, begun, call))
     return verdict
 

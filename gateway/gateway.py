@@ -133,7 +133,7 @@ class Gateway(Lifecycle):
 
     def _touching(self, wiring: Wiring, point: DecisionPoint) -> Wired | None:
         """None: the function runs as if the gateway were not there."""
-        if not self._layers and not context.collectors():
+        if not self._layers and not context.collectors(self):
             wired = wiring.wired(point)
             if wired.planned is None and not wiring.telemetry.observed:
                 return None
@@ -285,11 +285,11 @@ class Gateway(Lifecycle):
 
     def session(self, subject: str) -> context.Session:
         """Bind *subject* to the decisions made inside, with `with` or `async with`."""
-        return context.Session(subject)
+        return context.Session(self, subject)
 
     def collect(self) -> AbstractContextManager[list[Decision[Any]]]:
         """Collect the decisions made inside, in this task and those it starts."""
-        return context.collecting()
+        return context.collecting(self)
 
 
 def _current(function: Callable[[], Any] | None) -> Current | None:

@@ -110,7 +110,7 @@ def _once_sync(client: httpx.Client, request: HttpRequest, until: float) -> Sent
     except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
         return unsent
     try:
-        headers = _headers_of(response)
+        headers = _unpacked(_headers_of(response))
         if _is_small(headers):
             return HttpResponse(response.status_code, headers, response.read())
         body = bytearray()
@@ -129,7 +129,7 @@ async def _once_async(client: httpx.AsyncClient, request: HttpRequest, until: fl
     except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
         return unsent
     try:
-        headers = _headers_of(response)
+        headers = _unpacked(_headers_of(response))
         if _is_small(headers):
             return HttpResponse(response.status_code, headers, await response.aread())
         body = bytearray()
@@ -166,7 +166,7 @@ def _parsed(url: str) -> httpx.URL:
 @functools.cache
 def _defaults() -> dict[str, str]:
     agent = f"pointsman/{version('pointsman')}"  # some CDNs refuse the agents of libraries
-    return {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": agent}
+    return {"accept": "*/*", "accept-encoding": "identity", "user-agent": agent}
 
 
 def _headers_of(response: httpx.Response) -> dict[str, str]:
@@ -174,10 +174,23 @@ def _headers_of(response: httpx.Response) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
 
 
+def _unpacked(headers: dict[str, str]) -> dict[str, str]:
+    """
+    Refuse a packed body, which we never ask for: a few bytes may unpack to gigabytes.
+
+    Raises:
+        NoAnswer: `malformed`.
+
+    """
+    if headers.get("content-encoding", "identity") != "identity":
+        raise NoAnswer(Reason.MALFORMED)
+    return headers
+
+
 def _is_small(headers: Mapping[str, str]) -> bool:
-    """Whether the body says its size and is not packed: then it can be read at once."""
+    """Whether the body says that it can be read at once."""
     length = headers.get("content-length", "")
-    return "content-encoding" not in headers and length.isdigit() and int(length) <= MAX_BODY
+    return length.isdigit() and len(length) < len(str(MAX_BODY)) + 1 and int(length) <= MAX_BODY
 
 
 def _take(body: bytearray, chunk: bytes) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
+import weakref
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from . import checks
 from .discovery import discover
 from .errors import Fault, SetupError, raise_all
+from .forks import Lock
 from .plugins import Observer, Provider
 from .points import DecisionPoint, suffix_of
 from .resilience import Lane
@@ -50,7 +50,8 @@ class Lifecycle:
             SetupError: With every fault of variables, plug-ins and selected providers.
 
         """
-        self._source: tuple[Any, Any] = (None, None)
+        given = None if settings is None else settings.variables.values
+        self._source: tuple[Any, Any] = (given, None)
         self._plugins = tuple(plugins)
         self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
         self._stand_in = stand_in
@@ -58,11 +59,11 @@ class Lifecycle:
 
         self._runtime = Runtime()
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._wrapped: list[Wrapped] = []
         self._asked: dict[str, DecisionPoint] = {}
         self._spellings: dict[str, set[str]] = {}
-        self._retired: Wiring | None = None
+        self._retired: weakref.WeakSet[Wiring] = weakref.WeakSet()
         self._warned = False
         self._wiring = self._wire(settings or Settings.gathered())
 
@@ -71,19 +72,23 @@ class Lifecycle:
         cls,
         environ: Mapping[str, str] | None = None,
         env_file: str | os.PathLike[str] | None = None,
-        **given: Any,  # noqa: ANN401 - the constructor's own arguments
+        *,
+        plugins: Sequence[object] = (),
+        observers: Sequence[Observer] = (),
+        stand_in: bool = False,
     ) -> Self:
         """
         Read the environment once, and a file of variables if one is named.
 
         A checkout's `.env` could redirect a base URL and with it a key, so the library
-        reads none unless told.
+        reads none unless told. The other arguments are those of `Gateway`.
 
         Raises:
             SetupError: With every fault at once, each naming its variable and the fix.
 
         """
-        gateway = cls(Settings.gathered(environ, env_file), **given)
+        settings = Settings.gathered(environ, env_file)
+        gateway = cls(settings, plugins=plugins, observers=observers, stand_in=stand_in)
         gateway._source = (environ, env_file)
         return gateway
 
@@ -98,11 +103,10 @@ class Lifecycle:
         given, env_file = self._source
         wiring = self._wire(Settings.gathered(given if environ is None else environ, env_file))
         with self._lock:
-            retired, self._retired = self._retired, self._wiring
+            self._wiring.retire()
+            self._retired.add(self._wiring)  # lives on while decisions use it
             self._wiring = wiring
             self._warned = False
-        if retired is not None:  # decisions that began before the last reload are long over
-            retired.close()
 
     def _wire(self, settings: Settings) -> Wiring:
         try:
@@ -137,8 +141,10 @@ class Lifecycle:
                 self._layers = tuple(one for one in self._layers if one is not layer)
 
     def _note(self, point: DecisionPoint, spelling: str) -> None:
+        if self._asked.get(point.name) is point and spelling in self._spellings[point.name]:
+            return
         with self._lock:
-            self._asked[point.name] = point
+            self._asked = {**self._asked, point.name: point}
             self._spellings.setdefault(point.name, set()).add(spelling)
 
     def _wired(self, wiring: Wiring, point: DecisionPoint) -> Wired:
@@ -211,14 +217,14 @@ class Lifecycle:
 
     def close(self) -> None:
         """Close what was opened; a later decision opens it again."""
-        for wiring in (self._retired, self._wiring):
-            if wiring is not None:
-                wiring.close()
+        for wiring in (*self._retired, self._wiring):
+            wiring.close()
         self._runtime.close()
 
     async def aclose(self) -> None:
         """As `close`, with the clients of the running loop."""
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
+        for wiring in (*self._retired, self._wiring):
+            await wiring.aclose()
         await self._runtime.aclose()
 
     def __enter__(self) -> Self:

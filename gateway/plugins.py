@@ -57,7 +57,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         depth: How many decisions this one is nested in.
         asking: The deliberating providers already entered.
         current: Runs what the host runs today, at most once per decision; the fallback
-            reuses its result. Returns an awaitable where the host's function is async.
+            reuses its result. Returns an awaitable where the host's function is async. None
+            where there is none, and for a provider that runs on another thread.
 
     """
 
@@ -237,6 +238,7 @@ class Setup(msgspec.Struct, frozen=True):
         group: dict[str, str] = {}
         for name, field in model.model_fields.items():
             candidates = [field.alias] if field.alias else variables_of(self.name, name.upper())
+            self.settings.read_of_providers.update(candidates)
             group[field.alias or name] = next(
                 (one for one in candidates if one in values), candidates[0]
             )

@@ -15,7 +15,17 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from .errors import DeclarationError
-from .questions import Ask, Choice, Predicate, Question, Questions, Value
+from .questions import (
+    Ask,
+    Choice,
+    Predicate,
+    Question,
+    Questions,
+    Value,
+    by_name,
+    ordered,
+    reachable,
+)
 from .state import State
 
 Language: TypeAlias = str
@@ -37,11 +47,21 @@ def suffix_of(name: str) -> str:
     """
     import unicodedata
 
-    folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    folded = unicodedata.normalize("NFKD", _text(name)).encode("ascii", "ignore").decode()
     suffix = re.sub(r"[^A-Za-z0-9]+", "_", folded).strip("_").upper()
     if not suffix:
         raise DeclarationError(f"{name!r} leaves no name for a variable")
     return suffix
+
+
+def _text(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise DeclarationError(f"a point's name is a text; got {type(name).__name__}")
+
+
+def _is_suffix(name: object) -> bool:
+    return isinstance(name, str) and bool(re.fullmatch("[A-Z0-9]+(_[A-Z0-9]+)*", name))
 
 
 class OptionsFrom(msgspec.Struct, frozen=True):
@@ -76,9 +96,27 @@ class OptionsFrom(msgspec.Struct, frozen=True):
 
 
 def _fixed(questions: Mapping[str, Question]) -> Mapping[str, Question]:
-    """Check questions here, once, unless their options come with the call."""
-    open_ = any(isinstance(one, Choice) and one.open for one in questions.values())
-    return questions if open_ or not questions else Questions(questions)
+    """Check questions here, once; where options come with the call, as far as they are known."""
+    if not any(isinstance(one, Choice) and one.open for one in by_name(questions).values()):
+        return Questions(questions) if questions else questions
+    ordered(questions)
+    reachable(questions)
+    return questions
+
+
+def _spoken(questions: object) -> Mapping[Language, Any]:
+    if not isinstance(questions, Mapping):
+        raise DeclarationError(f"questions come by language; got {type(questions).__name__}")
+    return cast("Mapping[Language, Any]", questions)
+
+
+def _tied(questions: Mapping[str, Question], tie: bool) -> Mapping[str, Question]:  # noqa: FBT001
+    """Let a tie of the only predicate end as the point does where nobody decides."""
+    ((name, question),) = questions.items()
+    assert isinstance(question, Predicate)
+    if question.tie is tie:
+        return questions
+    return Questions({name: msgspec.structs.replace(question, tie=tie)})
 
 
 class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +124,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     One decision point.
 
     Attributes:
-        name: Suffix of its variables.
+        name: Suffix of its variables, written as in them.
         questions: Language → question name → question. An open choice gets its options
             from the call.
         reads: The state fields that its deciders see; nothing else is sent.
@@ -94,7 +132,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         options: Question → where its further options stand in the state.
         needs: Option → the state field without which it is impossible and not offered.
         safe: What is done in doubt: the outcome where nothing else is left; None if nothing
-            may be done.
+            may be done. A predicate's tie ends so too.
         blocks: The predicate's answer that makes the host block.
         on_undecided: `block` or `allow` for a predicate that nothing else decides.
         chain: More general names whose variables also count, nearest first.
@@ -119,15 +157,22 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     internal: bool = False
 
     def __post_init__(self) -> None:
-        fixed = {language: _fixed(by_name) for language, by_name in self.questions.items()}
+        for name in self.names:
+            if not _is_suffix(name):
+                problem = f"a point is called as its variables are: {suffix_of(name)!r}"
+                raise DeclarationError(f"{problem}, not {name!r}")
+        fixed = {language: _fixed(named) for language, named in _spoken(self.questions).items()}
         msgspec.structs.force_setattr(self, "questions", fixed)
-        asked = {tuple(by_name) for by_name in self.questions.values()}
+        asked = {tuple(named) for named in self.questions.values()}
         if len(asked) != 1 or not next(iter(asked)):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")
         if self.on_undecided and not self._one_predicate:
             raise DeclarationError(f"{self.name}: `on_undecided` is for points of one predicate")
         if self.safe is not None and not all(map(self._may_answer, self.questions.values())):
             raise DeclarationError(f"{self.name}: its safe outcome is no answer to its question")
+        if isinstance(self.undecided, bool) and self._one_predicate:
+            tied = {language: _tied(one, self.undecided) for language, one in fixed.items()}
+            msgspec.structs.force_setattr(self, "questions", tied)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -164,17 +209,18 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         point says so, and impossible ones are left out.
 
         Raises:
-            DeclarationError: The language is not spoken, or the state lacks what the
-                options need.
+            DeclarationError: The language is not spoken, the state is no JSON, or it lacks
+                the words or what the options need.
 
         """
         asked = self.spoken(language)
-        if not self.reads:
-            return Ask(state, asked)
-        seen = self._projection(state)
-        return Ask(
-            seen, {name: self._closed(name, question, seen) for name, question in asked.items()}
-        )
+        try:
+            if not self.reads:
+                return Ask(state, asked)
+            seen = self._projection(state)
+            return Ask(seen, self._narrowed(asked, seen) if self.options or self.needs else asked)
+        except DeclarationError as why:
+            raise DeclarationError(f"{self.name}: {why}") from None
 
     def spoken(self, language: Language) -> Mapping[str, Question]:
         """
@@ -188,18 +234,44 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
             return self.questions[language]
         if len(self.questions) == 1:
             return next(iter(self.questions.values()))
+        for spoken, questions in self.questions.items():
+            if spoken.lower() == language.lower():
+                return questions
         raise DeclarationError(f"{self.name} speaks {', '.join(self.questions)}, not {language!r}")
 
-    def _projection(self, state: State) -> State:
+    def _projection(self, state: State) -> Mapping[str, Any]:
         if not isinstance(state, Mapping):
+            if not self.words:
+                raise DeclarationError(f"the state is a mapping of {', '.join(self.reads)}")
             return {self.words: state}
         given = cast("Mapping[str, Any]", state)
+        if self.words and given.get(self.words) is None:
+            raise DeclarationError(_without_words(self.words, given))
         return {field: given[field] for field in self.reads if field in given}
 
-    def _closed(self, name: str, question: Question, state: State) -> Question:
+    def _narrowed(self, asked: Mapping[str, Question], state: Mapping[str, Any]) -> Questions:
+        closed = {name: self._closed(name, question, state) for name, question in asked.items()}
+        return Questions(closed, narrowed=True)
+
+    def _closed(self, name: str, question: Question, state: Mapping[str, Any]) -> Question:
         if not isinstance(question, Choice):
             return question
         if name in self.options:
             question = question.offering(self.options[name].read(state))
         absent = [option for option, field in self.needs.items() if not state.get(field)]
         return question.without(absent) if absent else question
+
+
+def _without_words(words: str, given: Mapping[str, Any]) -> str:
+    import difflib
+
+    fields = [field for field in given if _is_field(field)]
+    has = "it is null" if words in given else f"the state has {', '.join(fields) or 'no field'}"
+    near = [] if words in given else difflib.get_close_matches(words, fields, n=1)
+    hint = f". Did you mean {words!r} by {near[0]!r}?" if near else ""
+    return f"the words are read from {words!r}; {has}{hint}"
+
+
+def _is_field(name: object) -> bool:
+    """Whether it is a name, which may be repeated, rather than something said."""
+    return isinstance(name, str) and name.isidentifier() and len(name) <= 40  # noqa: PLR2004

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
@@ -10,6 +9,7 @@ import msgspec
 
 from .answers import Answer, Usage
 from .errors import Reason
+from .forks import Lock
 from .questions import Value
 
 R = TypeVar("R")
@@ -88,7 +88,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def fallback(self) -> bool:
         """Whether the assigned provider was asked and somebody else had to decide."""
-        return bool(self.attempts) and self.attempts[0].reason is not Reason.OK
+        first = self.attempts[0] if self.attempts else None
+        tried = first is not None and first.provider == self.variant and first.reason != Reason.OK
+        return tried and (len(self.attempts) > 1 or bool(self.provider) or self.undecided)
 
     @property
     def late(self) -> bool:
@@ -157,7 +159,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._records: list[Record] = []
 
     def __call__(self, record: Record) -> None:

@@ -8,17 +8,18 @@ so that two providers, or two models of one, never open each other's breaker.
 from __future__ import annotations
 
 import inspect
-import threading
 import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .errors import NoAnswer, Reason
+from .forks import Lock
+from .plugins import Limits
 from .questions import Choice, Score
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .plugins import Call, Limits, Provider
+    from .plugins import Call, Provider
     from .questions import Ask, Question
 
 Shape: TypeAlias = Literal["answer", "exchange", "async"]
@@ -55,40 +56,51 @@ class Breaker:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._failures = 0
         self._open_until: float | None = None
         self._probing = False
+        self._operator = False  # open until somebody mends a key or a purse
 
     @property
     def is_open(self) -> bool:
         """Whether asks are refused now."""
         return self._open_until is not None and self._clock() < self._open_until
 
-    def enter(self) -> None:
+    def enter(self) -> bool:
         """
-        Ask for leave to ask.
+        Ask for leave to ask; return True for the one probe.
 
         Raises:
             NoAnswer: The breaker is open, or its one probe is under way.
 
         """
-        if self._open_until is not None:
-            self._probe()
+        return self._open_until is not None and self._probe()
 
-    def _probe(self) -> None:
+    def _probe(self) -> bool:
         with self._lock:
             if self._probing or self.is_open:
                 raise NoAnswer(Reason.BREAKER_OPEN)
             self._probing = self._open_until is not None  # it may have closed meanwhile
+            return self._probing
 
-    def saw(self, reason: Reason) -> bool:
-        """Learn how an ask that was let through ended; return True if the breaker opened."""
+    def saw(self, reason: Reason, *, probe: bool = True) -> bool:
+        """
+        Learn how an ask that was let through ended.
+
+        Args:
+            reason: How.
+            probe: Whether it was the probe, as `enter` said.
+
+        Returns:
+            True if the breaker opened by it, or must now wait for the operator.
+
+        """
         if reason is Reason.OK and not self._failures and self._open_until is None:
             return False
         if reason in NOTHING_SEEN:
             with self._lock:
-                self._probing = False  # the next ask is the probe
+                self._probing = self._probing and not probe  # the next ask is the probe
             return False
         if reason not in FAILING and reason not in OPERATOR:
             if self._failures or self._open_until is not None:
@@ -107,10 +119,11 @@ class Breaker:
             self._probing = False
             if not at_once and self._failures < FAILURES:
                 return False
-            was_open = self.is_open
+            known = self.is_open and (self._operator or reason not in OPERATOR)
+            self._operator = reason in OPERATOR or (self._operator and self.is_open)
             pause = OPERATOR_PAUSE if reason in OPERATOR else PAUSE
             self._open_until = max(self._clock() + pause, self._open_until or 0.0)
-            return not was_open
+            return not known
 
 
 class Lane:
@@ -145,9 +158,9 @@ class Lane:
         self._told = False
         self._fits: object = None  # the questions last found within the limits
 
-    def enter(self, ask: Ask, call: Call) -> None:
+    def enter(self, ask: Ask, call: Call) -> bool:
         """
-        Check everything that can be known before asking.
+        Check everything that can be known before asking; return True for a breaker's probe.
 
         Raises:
             NoAnswer: `nested`, `skipped`, `unsupported`, `too_large` or `breaker_open`.
@@ -161,11 +174,11 @@ class Lane:
         if self._fits is not ask.questions or limits.characters is not None:
             check_limits(ask, limits)
             self._fits = ask.questions  # a point whose questions are fixed asks the same ones
-        self.breaker.enter()
+        return self.breaker.enter()
 
-    def saw(self, reason: Reason, *, operator: bool = False) -> None:
+    def saw(self, reason: Reason, *, probe: bool, operator: bool) -> None:
         """Learn how an ask ended; tell the operator once for each opening of the breaker."""
-        opened = self.breaker.saw(reason)
+        opened = self.breaker.saw(reason, probe=probe)
         if (opened and reason in OPERATOR) or (operator and not self._told):
             self._told = True
             self._notify(self, reason)
@@ -199,9 +212,13 @@ def shape_of(provider: Provider) -> Shape:
     Tell which of the three shapes a provider has.
 
     Raises:
-        TypeError: None of them.
+        TypeError: None of them, or its name or limits are missing.
 
     """
+    if not isinstance(getattr(provider, "name", None), str):
+        raise TypeError("a provider needs a `name`")
+    if not isinstance(getattr(provider, "limits", None), Limits):
+        raise TypeError("a provider needs `limits`, a `Limits`")
     if callable(getattr(provider, "exchange", None)):
         return "exchange"
     answer = getattr(provider, "answer", None)

@@ -77,7 +77,8 @@ def _choice_writer(hint: Any, question: Choice) -> Write:  # noqa: ANN401 - any 
     if typing.get_origin(hint) is typing.Literal:
         table = {one: one for one in typing.get_args(hint)}
     elif isinstance(hint, type) and issubclass(hint, enum.Enum):
-        table = {one.name: one for one in hint} | {one.value: one for one in hint}
+        valued = {one.value: one for one in hint if isinstance(one.value, str)}
+        table = {one.name: one for one in hint} | valued
     elif hint is bool:
         table = TRUTHS
     missing = [option for option in question.options if option not in table]

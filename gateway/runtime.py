@@ -13,13 +13,15 @@ import asyncio
 import contextlib
 import os
 import threading
+import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from . import http
 from .context import running_loop
 from .errors import NoAnswer, Reason
+from .forks import Lock
 
 if TYPE_CHECKING:
     import httpx
@@ -37,20 +39,20 @@ class Runtime:
     send_async = staticmethod(http.send_async)
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._forget()
 
     def _forget(self) -> None:
-        self._pid = os.getpid()
         self._loops: dict[asyncio.AbstractEventLoop, OnLoop] = {}
         self._sync: httpx.Client | None = None
         self._thread: LoopThread | None = None
         self._pool: ThreadPoolExecutor | None = None
+        self._pid = os.getpid()
 
     def _here(self) -> None:
-        if self._pid != os.getpid():  # we are a fork: the parent's sockets are not ours to close
-            self._lock = threading.Lock()
-            self._forget()
+        with self._lock:
+            if self._pid != os.getpid():  # a fork: the parent's sockets are not ours to close
+                self._forget()
 
     def on_loop(self) -> OnLoop:
         """
@@ -74,6 +76,7 @@ class Runtime:
         with self._lock:
             if self._sync is None:
                 self._sync = http.sync_client()
+                self._at_exit = weakref.finalize(self, _close_here, self._sync, os.getpid())
             return self._sync
 
     def pool(self) -> ThreadPoolExecutor:
@@ -108,17 +111,27 @@ class Runtime:
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def close(self) -> None:
-        """Close what belongs to no loop. Clients of other loops close when those loops do."""
+        """
+        Close what belongs to no loop.
+
+        Clients of other loops close when those loops shut their async generators down, as
+        `asyncio.run` does at its end.
+        """
         self._here()
         with self._lock:
             sync, thread, pool = self._sync, self._thread, self._pool
             self._sync = self._thread = self._pool = None
         if sync is not None:
-            sync.close()
+            self._at_exit()
         if thread is not None:
             thread.close()
         if pool is not None:
             pool.shutdown()
+
+
+def _close_here(client: httpx.Client, pid: int) -> None:
+    if pid == os.getpid():
+        client.close()
 
 
 class Shard:
@@ -181,6 +194,27 @@ async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:
         await client.aclose()
 
 
+class Outcome(Generic[T]):
+    """What a coroutine came to; a `SystemExit` in it must end the caller, not the loop thread."""
+
+    def __init__(self, value: T | None = None, stopped: BaseException | None = None) -> None:
+        self._value = value
+        self._stopped = stopped
+
+    def taken(self) -> T:
+        """Give the value, or raise what stopped it."""
+        if self._stopped is not None:
+            raise self._stopped
+        return cast("T", self._value)
+
+
+async def _contained(make: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
+    try:
+        return Outcome(await make())
+    except (SystemExit, KeyboardInterrupt) as stopped:
+        return Outcome(stopped=stopped)
+
+
 class LoopThread:
     """One event loop on a thread of its own, for sync callers of async providers."""
 
@@ -205,9 +239,9 @@ class LoopThread:
         if threading.current_thread() is self._thread:  # a provider asks on: we must not wait here
             with contextlib.closing(LoopThread()) as other:
                 return other.wait(make, seconds)
-        future: Future[T] = asyncio.run_coroutine_threadsafe(make(), self._loop)
+        future: Future[Outcome[T]] = asyncio.run_coroutine_threadsafe(_contained(make), self._loop)
         try:
-            return future.result(seconds)
+            return future.result(seconds).taken()
         except TimeoutError:
             if future.done():
                 raise  # the provider's own

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from . import unbuilt
 from .acceptance import Gate, Scale
-from .environment import Environment, nearest, validated, variables_of
+from .environment import Environment, ProviderName, validated, variables_of
 from .errors import Fault, raise_all
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Globals(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", defer_build=True)
 
-    provider: str = Field(CURRENT, alias="DECISION_PROVIDER")
+    provider: ProviderName = Field(CURRENT, alias="DECISION_PROVIDER")
     fallback: bool = Field(True, alias="DECISION_FALLBACK_TO_CURRENT")  # noqa: FBT003
     share: float = Field(0.5, alias="DECISION_FALLBACK_SHARE", gt=0, lt=1)
     scale: Scale = Field("reported", alias="DECISION_CONFIDENCE")
     strict: bool = Field(False, alias="DECISION_STRICT")  # noqa: FBT003
     plugins: str | None = Field(None, alias="DECISION_PLUGINS")
     log: Literal["console", "json", "off"] | None = Field(None, alias="DECISION_LOG")
-    language: str = Field("en", alias="DECISION_LANGUAGE")
+    language: Annotated[str, AfterValidator(str.lower)] = Field("en", alias="DECISION_LANGUAGE")
 
     @property
     def allowed(self) -> tuple[str, ...] | None:
@@ -63,10 +63,10 @@ class PointVariables(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    provider: str | None = None
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    provider: ProviderName | None = None
+    min_confidence: float | None = Field(None, ge=0, le=1)
     fallback_to_current: bool | None = None
-    deadline_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    deadline_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
 GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())
@@ -108,6 +108,7 @@ class Settings(msgspec.Struct, frozen=True):
         globals: The ones that hold for all points.
         points: Suffix → its variables, also of points that nobody has declared yet.
         faults: What is wrong with them; a gateway raises it with what else it finds.
+        read_of_providers: The variables that selected providers looked for, as they are made.
 
     """
 
@@ -115,6 +116,7 @@ class Settings(msgspec.Struct, frozen=True):
     globals: Globals
     points: Mapping[str, PointVariables]
     faults: tuple[Fault, ...] = ()
+    read_of_providers: set[str] = msgspec.field(default_factory=set[str])
 
     @classmethod
     def read(
@@ -141,7 +143,7 @@ class Settings(msgspec.Struct, frozen=True):
     ) -> Settings:
         """As `read`, but what is wrong stays in `faults`."""
         variables = Environment.read(environ, env_file)
-        faults = list(_not_built(variables.values))
+        faults = [*variables.faults, *_not_built(variables.values)]
         read = validated(Globals, {name: name for name in GLOBALS}, variables.values, faults)
         points = {
             name: validated(PointVariables, group, variables.values, faults)
@@ -201,14 +203,9 @@ class Settings(msgspec.Struct, frozen=True):
 
     def unread(self, points: Iterable[DecisionPoint]) -> list[Fault]:
         """List the `DECISION_` variables that no point among *points* reads."""
-        known = {name for point in points for name in point.names}
-        read = GLOBALS | {f"{PREFIX}{name}_{suffix}" for name in known for suffix in SUFFIXES}
-        return [
-            Fault(name, "no decision point reads this variable", nearest(name, read))
-            for name, value in self.variables.values.items()
-            if name.startswith(PREFIX) and name not in read
-            if not (name.endswith("_PROVIDER") and value == CURRENT)
-        ]
+        from .misspelt import unread
+
+        return list(unread(self.variables.values, {one for point in points for one in point.names}))
 
     def _minimum(self, names: Sequence[str], provider: str) -> tuple[float, str]:
         return self._first(names, "min_confidence") or self.own_minimum(provider)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import socket
 import time
 from typing import Any
 
@@ -26,9 +27,20 @@ def _left(timeout: float | None) -> float | None:
     return left
 
 
+def _addresses(host: str, port: int) -> list[str]:
+    """Resolve *host* here, or each of its addresses would get the whole time."""
+    import httpcore
+
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise httpcore.ConnectError(type(error).__name__) from None
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
 @functools.cache
 def bounded_backend() -> Any:  # noqa: ANN401 - a class made at first use
-    """Make httpcore's backend with every read bounded by `until`."""
+    """Make httpcore's backend with every connect, write and read bounded by `until`."""
     import httpcore
 
     class Stream(httpcore.NetworkStream):
@@ -51,7 +63,22 @@ def bounded_backend() -> Any:  # noqa: ANN401 - a class made at first use
             return Stream(self._inner.start_tls(*args, **kwargs))
 
     class Backend(httpcore.SyncBackend):
-        def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore.NetworkStream:  # noqa: ANN401
-            return Stream(super().connect_tcp(*args, **kwargs))
+        def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            local_address: str | None = None,
+            socket_options: Any = None,  # noqa: ANN401 - as declared there
+        ) -> httpcore.NetworkStream:
+            failed: Exception = httpcore.ConnectError("the name has no address")
+            for address in _addresses(host, port):
+                left = _left(timeout)
+                try:
+                    inner = super().connect_tcp(address, port, left, local_address, socket_options)
+                    return Stream(inner)
+                except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                    failed = error
+            raise failed
 
     return Backend()

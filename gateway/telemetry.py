@@ -70,7 +70,7 @@ class Telemetry:
         said = {"provider": lane.name, "model": lane.model, "reason": reason.value}
         self._event("error", "decision.operator_fault", said)
 
-    def provider_bug(self, provider: str, bug: Exception) -> None:
+    def provider_bug(self, provider: str, bug: BaseException) -> None:
         """Tell that a plug-in raised what it may not: type and place, never the message."""
         frames = traceback.extract_tb(bug.__traceback__)
         where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else ""

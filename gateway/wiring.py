@@ -7,9 +7,11 @@ nothing for it.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import inspect
-import threading
-from collections.abc import Iterable
+import weakref
+from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +22,10 @@ from .acceptance import Gate
 from .asking import Asking
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
+from .forks import Lock
 from .plugins import Others, Provider, Setup
 from .resilience import Lane
-from .settings import CURRENT, Plan, Settings
+from .settings import CURRENT, PREFIX, Plan, Settings
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from .telemetry import Telemetry
 
 OVERRIDE = "override"
+CLOSING = 5.0  # seconds that a provider may take to close
 
 
 class Wired(msgspec.Struct, frozen=True):
@@ -70,9 +74,9 @@ class Wiring:
         self.telemetry = telemetry
         self.asking = Asking(runtime, telemetry)
         self._runtime = runtime
-        self._gateway = gateway
+        self.gateway = gateway
         self._stand_in = stand_in
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
 
@@ -99,7 +103,9 @@ class Wiring:
             try:
                 find()
             except SetupError as error:
-                yield from error.faults
+                for fault in error.faults:  # a stand-in's unknown name is its variable's fault
+                    named = fault.where != name and not fault.where.islower()
+                    yield fault if named else msgspec.structs.replace(fault, where=variable)
 
     def wired(self, point: DecisionPoint) -> Wired:
         """Resolve *point*, once."""
@@ -123,7 +129,11 @@ class Wiring:
         wired = self.wired(point)
         name = CURRENT if lane is None else lane.name
         why = {**wired.plan.why, "provider": OVERRIDE}
-        plan = msgspec.structs.replace(wired.plan, provider=name, why=why)
+        gate = wired.plan.gate
+        if not why["minimum"].startswith(PREFIX):  # the point names none: the provider's own
+            minimum, why["minimum"] = self.settings.own_minimum(name)
+            gate = msgspec.structs.replace(gate, minimum=minimum)
+        plan = msgspec.structs.replace(wired.plan, provider=name, gate=gate, why=why)
         return msgspec.structs.replace(wired, plan=plan, planned=lane)
 
     def substitute(self, provider: str | Provider) -> Lane | None:
@@ -153,9 +163,11 @@ class Wiring:
         if offer is None:
             raise SetupError(unknown(name, variable, self.plugins))
         try:
-            provider = load(offer)(Setup(name, self.settings, self._gateway, self._provider))
+            by_name = partial(_provider, weakref.ref(self))  # a provider must not hold its wiring
+            provider = load(offer)(Setup(name, self.settings, self.gateway, by_name))
             same = [lane for lane in self._lanes.values() if lane.provider is provider]
-            return same[0] if same else Lane(provider.name, provider, self.telemetry.operator_fault)
+            own = provider.name if name == CURRENT else name  # a stand-in answers as itself
+            return same[0] if same else Lane(own, provider, self.telemetry.operator_fault)
         except PointsmanError:
             raise
         except Exception as bug:
@@ -163,23 +175,55 @@ class Wiring:
             fix = "Repair the plug-in that offers it, or select another provider"
             raise SetupError.of(variable or name, problem, fix) from bug
 
-    def _provider(self, name: str) -> Provider:
-        return self.lane(name).provider
+    def retire(self) -> None:
+        """Close the providers when the last decision that uses this wiring has ended."""
+        given = (self._lanes, self.telemetry, self._runtime)
+        weakref.finalize(self, close_lanes, *given).atexit = False
 
     def close(self) -> None:
-        """Close the providers that were made; one that cannot does not keep the others open."""
-        made = {id(lane.provider): lane for lane in self._lanes.values()}
-        for lane in made.values():
-            close: Any = getattr(lane.provider, "close", None)
-            if close is None:
-                continue
-            try:
+        """Close the providers that were made."""
+        close_lanes(self._lanes, self.telemetry, self._runtime)
+
+    async def aclose(self) -> None:
+        """As `close`, with the async ones on the running loop."""
+        loop = asyncio.get_running_loop()
+        for lane, close in _closes(self._lanes):
+            with _told(lane, self.telemetry):
                 if inspect.iscoroutinefunction(close):
-                    self._runtime.wait(close, None)
+                    await asyncio.wait_for(close(), CLOSING)
                 else:
-                    close()
-            except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
-                self.telemetry.provider_bug(lane.name, bug)
+                    await loop.run_in_executor(None, close)
+
+
+def close_lanes(lanes: Mapping[str, Lane], telemetry: Telemetry, runtime: Runtime) -> None:
+    """Close the providers of *lanes*; one that cannot does not keep the others open."""
+    for lane, close in _closes(lanes):
+        with _told(lane, telemetry):
+            if inspect.iscoroutinefunction(close):
+                runtime.wait(close, CLOSING)
+            else:
+                close()
+
+
+def _closes(lanes: Mapping[str, Lane]) -> list[tuple[Lane, Any]]:
+    made = {id(lane.provider): lane for lane in lanes.values()}.values()
+    closes = [(lane, getattr(lane.provider, "close", None)) for lane in made]
+    return [(lane, close) for lane, close in closes if callable(close)]
+
+
+@contextlib.contextmanager
+def _told(lane: Lane, telemetry: Telemetry) -> Generator[None]:
+    try:
+        yield
+    except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
+        telemetry.provider_bug(lane.name, bug)
+
+
+def _provider(wiring: weakref.ref[Wiring], name: str) -> Provider:
+    held = wiring()
+    if held is None:
+        raise SetupError.of(name, "the gateway has read its variables again", "Ask the gateway")
+    return held.lane(name).provider
 
 
 def unknown(name: str, variable: str, plugins: Plugins) -> Fault:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from .errors import DeclarationError, Fault, SetupError
 from .points import DecisionPoint, Language, suffix_of
-from .questions import Ask, Question
+from .questions import Ask, Choice, Predicate, Question, Score
 from .returns import CannotHold, Read, Write, return_hint, writer
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
+_AWAITED = ("Awaitable", "Coroutine")
 QUESTION = "decision"  # the name of a point's only question, where the user gave none
 
 
@@ -65,7 +66,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
         """Build the ask of one call."""
         args, kwargs = call
         if self.ask is not None:
-            return self.ask(*args, **kwargs)
+            return self._own_ask(*args, **kwargs)
         if self.position >= 0 and not kwargs and len(args) == self.arity:
             return self.point.ask(args[self.position], language)
         assert self.signature is not None
@@ -73,6 +74,21 @@ class Wrapped(msgspec.Struct, kw_only=True):
         bound.apply_defaults()
         state = {field: bound.arguments[name] for field, name in self.takes.items()}
         return self.point.ask(state.get("", state), language)
+
+    def _own_ask(self, *args: Any, **kwargs: Any) -> Ask:  # noqa: ANN401 - the host's own
+        assert self.ask is not None
+        try:
+            made: Any = self.ask(*args, **kwargs)
+        except DeclarationError as why:
+            if str(why).startswith(f"{self.point.name}: "):
+                raise
+            raise DeclarationError(f"{self.point.name}: {why}") from why
+        if isinstance(made, Ask):
+            return made
+        if inspect.iscoroutine(made):
+            made.close()
+        found = type(made).__name__
+        raise DeclarationError(f"{self.point.name}: `ask` must return an Ask, not a {found}")
 
     def writes(self, questions: Mapping[str, Question]) -> Write:
         """
@@ -84,16 +100,17 @@ class Wrapped(msgspec.Struct, kw_only=True):
         """
         if self.write is not None:
             return self.write
-        if self.written is not None and self.written[0] is questions:
-            return self.written[1]
+        written = self.written  # taken once: another thread may ask something else meanwhile
+        if written is not None and written[0] is questions:
+            return written[1]
         try:
             if self.hint is None:
                 self.hint = return_hint(self.function)
-            self.written = questions, writer(self.hint, questions)
+            written = self.written = questions, writer(self.hint, questions)
         except CannotHold as why:
             fix = "Pass `write=` to the point, or correct the annotation"
             raise SetupError.of(self.where, str(why), fix) from None
-        return self.written[1]
+        return written[1]
 
 
 def declared(
@@ -106,19 +123,32 @@ def declared(
 
     Raises:
         SetupError: No question is given and the catalogue has no point of this name.
-        DeclarationError: The question contradicts itself.
+        DeclarationError: The name is none, or the question contradicts itself.
 
     """
+    given: object = name
+    if callable(given):
+        how = '@gateway.point("NAME", question)'
+        raise DeclarationError(f"`point` is called with the point's name first: {how}")
     if isinstance(name, DecisionPoint):
         return name
     suffix = suffix_of(name)
     if question is not None:
-        questions = question if isinstance(question, Mapping) else {QUESTION: question}
+        questions = _named(suffix, question)
         return DecisionPoint(name=suffix, questions={"": questions})
     if suffix in catalogue:
         return catalogue[suffix]
     fix = f"Give a question, or one of: {', '.join(sorted(catalogue)) or 'none is installed'}"
     raise SetupError.of(name, "the catalogue has no such point", fix)
+
+
+def _named(point: str, question: object) -> Mapping[str, Question]:
+    if isinstance(question, Mapping):
+        return cast("Mapping[str, Question]", question)
+    if isinstance(question, Choice | Predicate | Score):
+        return {QUESTION: question}
+    kinds = "a Choice, a Predicate or a Score, or several by name"
+    raise DeclarationError(f"{point}: the question is {kinds}; got {type(question).__name__}")
 
 
 def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wrapped:  # noqa: ANN401
@@ -127,11 +157,14 @@ def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wr
 
     Raises:
         SetupError: It is no plain function, or nothing says which argument is the state.
+        DeclarationError: Something that is to be called cannot be.
 
     """
-    if not inspect.isfunction(function):
-        fix = "Put it directly over the `def`; `staticmethod` and the like go above it"
-        raise SetupError.of(repr(function), "only a function can be a decision point", fix)
+    _wrappable(function)
+    for what, one in given.items():
+        if one is not None and not callable(one):
+            problem = f"`{what}` is a function of the call; got {type(one).__name__}"
+            raise DeclarationError(f"{point.name}: {problem}")
     wrapped = Wrapped(point=point, function=function, is_async=_is_async(function), **given)
     wrapped.signature = inspect.signature(function)
     if wrapped.ask is None:
@@ -142,6 +175,16 @@ def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wr
             wrapped.position = list(parameters).index(wrapped.takes[""])
             wrapped.arity = len(parameters)
     return wrapped
+
+
+def _wrappable(function: Callable[..., Any]) -> None:
+    if not inspect.isfunction(function):
+        fix = "Put it directly over the `def`; `staticmethod` and the like go above it"
+        raise SetupError.of(repr(function), "only a function can be a decision point", fix)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        where = f"{function.__module__}.{function.__qualname__}"
+        fix = "Wrap a function that returns the decision, and yield outside of it"
+        raise SetupError.of(where, "a generator decides nothing: it yields", fix)
 
 
 def wrapped_in(gateway: object, fn: Callable[..., Any]) -> tuple[Wrapped, tuple[Any, ...]]:
@@ -165,11 +208,10 @@ def _is_async(function: Callable[..., Any]) -> bool:
     if inspect.iscoroutinefunction(function):
         return True
     said = getattr(function, "__annotations__", {}).get("return", "")
-    text = said if isinstance(said, str) else getattr(said, "__name__", str(said))
-    return any(word in text for word in ("Awaitable[", "Coroutine[")) or text in (
-        "Awaitable",
-        "Coroutine",
-    )
+    outer = said if isinstance(said, str) else typing.get_origin(said) or said
+    if isinstance(outer, str):  # read as a word: it may exist for type checkers only
+        return outer.strip("'\" ").partition("[")[0].rpartition(".")[2] in _AWAITED
+    return outer in (Awaitable, Coroutine)
 
 
 def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
@@ -177,6 +219,9 @@ def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
     parameters = _parameters(wrapped.function)
     names = [parameter.name for parameter in parameters]
     if point.reads and names and set(names) <= set(point.reads):
+        if point.words and point.words not in names:
+            problem = f"{point.name} reads its words from {point.words!r}, which is no parameter"
+            raise SetupError.of(wrapped.where, problem, "Name the parameter so, or pass `ask=`")
         return {name: name for name in names}
     texts = [one.name for one in parameters if _is_text(one, wrapped.function)]
     if len(texts) == 1:

@@ -34,16 +34,28 @@ def _whole(url: str) -> str:
     blank = any(character.isspace() for character in url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or blank:
         raise ValueError("give a whole URL: https://host/path")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("give a URL without a user or password; the key has its own variable")
+    if "?" in url or "#" in url:
+        raise ValueError("give a URL without a query or fragment")
     return url
 
 
+def _sendable(key: SecretStr) -> SecretStr:
+    """A header takes no more; found here, it is one fault at start, not one at each decision."""
+    if not all("!" <= character <= "~" for character in key.get_secret_value()):
+        raise ValueError("a key is printable ASCII without blanks; was it copied whole?")
+    return key
+
+
 Url = Annotated[str, AfterValidator(_whole)]
+Key = Annotated[SecretStr, AfterValidator(_sendable)]
 
 
 class JevSettings(BaseSettings):
     """The variables of `jev`; an instance `jev/eu` reads `JEV__EU__…` first."""
 
-    api_key: SecretStr = Field(alias="AI_GATEWAY_API_KEY")
+    api_key: Key = Field(alias="AI_GATEWAY_API_KEY")
     model: str = "typesafe-ai/jev"
     base_url: Url = "https://ai-gateway.vercel.sh/v1"
     timeout_seconds: float = Field(15, gt=0, allow_inf_nan=False)
@@ -72,7 +84,8 @@ class DecisionsApi:
         self._url = f"{settings.base_url.rstrip('/')}/decisions"
         self._key = settings.api_key
         # the gateway owns the single fallback: its vendor may not fall back to another one
-        self._options = {"gateway": {"only": [settings.model.partition("/")[0]]}}
+        vendor = settings.model.rpartition("/")[0].partition("/")[0]
+        self._options = {"gateway": {"only": [vendor]}} if vendor else {}
 
     def exchange(self, ask: Ask, call: Call) -> Generator[HttpRequest, HttpResponse, Reply]:
         """
@@ -151,7 +164,10 @@ def _refused(response: HttpResponse) -> NoAnswer:
 
 def _is_asked(asked: str, served: str) -> bool:
     """Whether *served* is the model *asked* for: the same, or with a version behind it."""
-    asked, served = asked.rpartition("/")[2], served.rpartition("/")[2]
+    vendor, _, asked = asked.rpartition("/")
+    server, _, served = served.rpartition("/")
+    if vendor and server and vendor != server:
+        return False
     return served == asked or served.startswith(f"{asked}-")
 
 

@@ -23,14 +23,8 @@ from pointsman import (
     Scored,
     When,
 )
-from pointsman.gateway.acceptance import (
-    Gate,
-    Scale,
-    Verdict,
-    accept,
-    choice_confidence,
-    score_confidence,
-)
+from pointsman.gateway.acceptance import Gate, Scale, Verdict, accept
+from pointsman.gateway.confidence import choice_confidence, score_confidence
 
 NAN, INF = math.nan, math.inf
 GATE = Gate(0.7)
@@ -112,7 +106,6 @@ ANSWERS: Mapping[str, tuple[str, Any, Reason]] = {
     "percent": ("team", spread(3, 95, 2), Reason.INVALID_NUMBER),
     "a sum of 0.8 over three": ("team", spread(0.1, 0.6, 0.1), Reason.INCONSISTENT),
     "a sum of 1.3": ("team", spread(0.2, 0.9, 0.2), Reason.INCONSISTENT),
-    "an empty spread": ("team", Chosen("tech", {}, 0.9), Reason.INCONSISTENT),
     "another is likelier": ("team", spread(0.6, 0.3, 0.1), Reason.INCONSISTENT),
     "the chosen one is not in the spread": (
         "team",
@@ -473,6 +466,31 @@ def test_an_honest_distribution_rounded_to_two_decimals_is_believed(weights: lis
     assert accept(ask, reply, GATE).reason is Reason.OK
 
 
+@given(
+    options=st.integers(2, 255),
+    absent=st.sampled_from([None, {}, [], ()]),
+    confidence=st.none() | st.floats(0, 1),
+    scale=st.sampled_from(["reported", "probability"]),
+)
+@settings(derandomize=True, deadline=None)
+def test_an_empty_distribution_is_an_absent_one(
+    options: int, absent: Any, confidence: float | None, scale: Scale
+) -> None:
+    """Some servers write one where they have none; of a choice and of a score alike."""
+    names = [f"o{at}" for at in range(options)]
+    choice = Ask("s", {"q": Choice("q", names)})
+    score = Ask("s", {"q": Score("q", names[:10])})
+    gate = Gate(0.5, scale)
+
+    for ask, empty, none in (
+        (choice, Chosen(names[-1], absent, confidence), Chosen(names[-1], None, confidence)),
+        (score, Scored(1, absent, confidence), Scored(1, None, confidence)),
+    ):
+        verdict = accept(ask, Reply({"q": empty}), gate)
+        assert verdict == accept(ask, Reply({"q": none}), gate)
+        assert verdict.accepted == (scale == "reported" and (confidence or 0) >= 0.5)
+
+
 @given(weights=st.lists(st.integers(0, 1000), min_size=2, max_size=10).filter(any))
 @settings(derandomize=True, deadline=None)
 def test_an_honest_score_rounded_to_two_decimals_is_believed(weights: list[int]) -> None:
@@ -542,7 +560,7 @@ plausible = st.fixed_dictionaries(
         "team": st.builds(
             Chosen,
             st.sampled_from(list(TEAM.options)),
-            st.none()
+            st.sampled_from([None, {}])
             | st.fixed_dictionaries({name: st.floats(0, 1) for name in TEAM.options}).map(
                 lambda given: {k: v / (sum(given.values()) or 1) for k, v in given.items()}
             ),

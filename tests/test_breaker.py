@@ -338,3 +338,28 @@ def test_a_breaker_is_shared_by_the_points_of_a_provider(
 
     assert decision.record.reason is Reason.BREAKER_OPEN
     assert len(server.seen) == 5
+
+
+def test_an_old_ask_that_is_cancelled_does_not_free_the_probes_slot() -> None:
+    """Only the probe's own end lets the next probe through."""
+    clock = Clock()
+    breaker = Breaker(clock)
+    for _ in range(FAILURES):
+        breaker.saw(Reason.TIMEOUT, probe=False)
+    clock.now += PAUSE
+    assert breaker.enter()
+
+    breaker.saw(Reason.CANCELLED, probe=False)
+
+    with pytest.raises(NoAnswer):
+        breaker.enter()
+
+
+def test_a_bad_key_while_the_breaker_is_open_is_told() -> None:
+    """What only the operator can mend is not hidden behind an outage."""
+    breaker = Breaker(Clock())
+    for _ in range(FAILURES):
+        breaker.saw(Reason.TIMEOUT, probe=False)
+
+    assert breaker.saw(Reason.AUTH, probe=False)
+    assert not breaker.saw(Reason.AUTH, probe=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,14 +17,18 @@ import pytest
 from typer.testing import CliRunner
 
 from pointsman.gateway.cli.app import app
+from pointsman.gateway.cli.run import _interrupted
 from pointsman.gateway.cli.summary import coverage, is_right
 
 PYTHON = (sys.executable, "-m", "pointsman.gateway.cli")
+POINTS = ("ROUTE_CONTINUITY", "ROUTER", "GUARDRAIL_PINJ", "JUDGE_RQLT")
+OWN_LINES = {f"DECISION_{name}_PROVIDER": "current" for name in POINTS}
 OPTIONS = {
     "billing": "Invoices, bills, charges, payments and refunds",
     "internet": "The internet connection or wifi is slow or does not work",
     "delivery": "Where a parcel is, when it arrives",
 }
+MANY = ",".join(map(str, range(255)))
 REFUND = "please refund the charge on my bill"
 ROWS = [
     ("my invoice is too high this month", "billing"),
@@ -202,6 +207,53 @@ def installed(site: Path, name: str, code: str) -> None:
     (info / "entry_points.txt").write_text(f"[pointsman]\n{name} = {name}\n")
 
 
+def test_python_m_pointsman_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pointsman", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("pointsman ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("utf16.env", "A=1\n".encode("utf-16"), "it is not UTF-8 (byte 0)"),
+        (".", None, "it is no regular file"),
+        ("missing.env", None, "there is no such file"),
+    ],
+)
+def test_wrong_files_of_variables_are_told(name: str, content: bytes | None, said: str) -> None:
+    if content is not None:
+        Path(name).write_bytes(content)
+    result = invoke("--env-file", name, "points")
+    assert result.exit_code == 2
+    assert f"{name}: {said}" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full disk for tests")
+@pytest.mark.parametrize("args", [("points",), ("--version",)])
+def test_output_that_cannot_be_written_is_told(args: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PYTHON, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_closed_standard_input_is_told() -> None:
+    """A shell closes it with `<&-`."""
+    code = (
+        "import sys; sys.stdin = None; sys.argv = ['pointsman', 'ask', 'GUARDRAIL_PINJ']; "
+        "from pointsman.gateway.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "nothing is asked about" in done.stderr
+
+
 # --- points --------------------------------------------------------------------------------
 
 
@@ -212,6 +264,21 @@ def test_points_names_the_variable_that_decided() -> None:
     for said in ("local", "DECISION_ROUTER_PROVIDER", "0.85", "DECISION_ROUTER_MIN_CONFIDENCE"):
         assert said in result.stdout
     assert "stands in" in result.stderr
+
+
+@pytest.mark.parametrize("columns", ["", "40", "80", "120"])
+def test_no_name_is_broken_at_any_width(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal, and without a width that was set, nothing is wrapped or padded."""
+    monkeypatch.setenv("COLUMNS", columns)
+    env = {
+        "DECISION_ROUTE_CONTINUITY_PROVIDER": "local",
+        "DECISION_ROUTE_CONTINUITY_MIN_CONFIDENCE": "0.8",
+    }
+    result = invoke("points", env=env)
+    for name in ("ROUTE_CONTINUITY", "GUARDRAIL_PINJ", *env):
+        assert re.search(rf"(?<!\w){name}(?!\w)", result.stdout)
+    assert not re.search(r" \n", result.stdout)
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_points_as_json() -> None:
@@ -311,28 +378,52 @@ def test_ask_a_question_of_your_own_in_plain_words() -> None:
     ("args", "said"),
     [
         (("NOPE", "--text", "x"), "no such decision point"),
+        (("ROUTER", "--text", "x"), "Give --options a,b,c or a file"),
         (("ROUTER", "--text", "x"), "allowed_intents"),
+        (("ROUTER", "--text", "x", "--options", ""), "--options: there are none"),
+        (("ROUTER", "--text", "x", "--options", MANY), "255 options, and ROUTER adds 'fallback'"),
         (("JUDGE_RQLT", "--text", "x", "--options", "a,b"), "options are fixed"),
-        (("ROUTER", "--text", "x", "--options", "a,b", "--provider", "nope"), "no provider 'nope'"),
+        (
+            ("ROUTER", "--text", "x", "--options", "a,b", "--provider", "nope"),
+            "--provider: no provider 'nope'",
+        ),
         (("ROUTER", "--text", "x", "--state", "y.json"), "there is --state too"),
         (("ROUTER", "--state", "missing.json"), "cannot be read"),
         (("ROUTER", "--state", "torn.json"), "it is no JSON"),
+        (("ROUTER", "--state", "deep.json"), "nested too deep"),
+        (("ROUTER", "--state", "nan.json"), "NaN is no number"),
+        (("GUARDRAIL_PINJ", "--state", "nan.json"), "NaN is no number"),
+        (("ROUTER", "--state", "scalar.json"), "ROUTER reads fields"),
+        (("ROUTER", "--state", "other.json"), "it has 'a', and ROUTER reads fields"),
+        (("ROUTER", "--text", "x", "--options", "deep.json"), "nested too deep"),
+        (("ROUTER",), "nothing is asked about"),
         (("ROUTER", "--text", "x", "--options", "missing.json"), "cannot be read"),
         (("ROUTER", "--text", "x", "--options", "torn.json"), "it is no JSON"),
         (("ROUTER", "--text", "x", "--options", "numbers.json"), "label: description"),
         (("ROUTER", "--text", "x", "--options", "twice.json"), "named twice"),
-        (("ROUTER", "--text", "x", "--options", "fallback,b"), "reserves"),
+        (("ROUTER", "--text", "x", "--options", "fallback,b"), "Leave it out: it is added"),
         (("X", "-q", "One?", "--text", "x", "--options", "a"), "1 options"),
         (("GUARDRAIL_PINJ", "--text", "x", "--language", "de"), "speaks en, pt"),
     ],
 )
 def test_wrong_asks_are_told_in_a_sentence(args: tuple[str, ...], said: str) -> None:
     Path("torn.json").write_text("{")
+    Path("deep.json").write_text("[" * 200_000)
+    Path("nan.json").write_text("NaN")
+    Path("scalar.json").write_text("7")
+    Path("other.json").write_text('{"a": "x"}')
     Path("numbers.json").write_text('{"a": 1, "b": 2}')
     Path("twice.json").write_text('{"a": "x", "a": "y"}')
     result = invoke("ask", *args)
     assert result.exit_code == 2, result.output
     assert said in " ".join(result.stderr.split())
+
+
+def test_fields_that_no_decider_is_shown_are_told() -> None:
+    state = {"message": "hi", "mood": 1, "allowed_intents": [{"intent": "a"}, {"intent": "b"}]}
+    result = invoke("ask", "ROUTER", stdin=json.dumps(state))
+    assert result.exit_code == 0, result.output
+    assert "not read: mood. ROUTER reads message, allowed_intents" in result.stderr
 
 
 def test_ask_without_a_fallback_fails_with_the_attempts() -> None:
@@ -463,7 +554,9 @@ def test_a_file_that_is_none_of_ours_is_left_alone(content: str) -> None:
         ("a.csv", 'message,label\n"open,x\n', "it is no CSV"),
         ("a.jsonl", '{"message": "a", "label": "x"}\n{"message": \n', "a.jsonl:2: it is no JSON"),
         ("a.jsonl", '{"message": "a", "label": "x"}\n\n[1]\n', "a.jsonl:3: it is no JSON object"),
-        ("a.jsonl", '{"message": null, "label": "x"}\n', "a.jsonl:1: there is no 'message'"),
+        ("a.jsonl", '{"message": null, "label": "x"}\n', "a.jsonl:1: its 'message' is null"),
+        ("a.jsonl", '{"message": NaN, "label": "x"}\n', "a.jsonl:1: it is no JSON (NaN"),
+        ("a.csv", "message,label\na,b,c\n", "a.csv:2: it has 3 cells, and the heading 2"),
         ("a.jsonl", "", "it has no rows"),
         ("a.jsonl", "\xff", "it is not UTF-8"),
         ("missing.csv", None, "it cannot be read"),
@@ -479,6 +572,45 @@ def test_wrong_rows_are_named_before_anything_is_asked(
     assert result.exit_code == 2, result.output
     assert said in " ".join(result.stderr.split())
     assert not Path("o.jsonl").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.usefixtures("rows")
+def test_results_go_to_a_regular_file() -> None:
+    """A device or a pipe cannot be read again; to try would wait for ever."""
+    result = run(*ROUTED[:-1], "/dev/full")
+    assert result.exit_code == 2
+    assert "--out /dev/full: it is no regular file" in result.stderr
+
+
+def test_half_a_character_is_replaced_and_the_run_finishes() -> None:
+    """JSON may hold half a surrogate pair, which no UTF-8 file can."""
+    Path("a.jsonl").write_text(
+        '{"text": "half \\ud83d of it", "label": "\\ud83d"}\n'
+        '{"text": "whole \\ud83d\\ude00", "label": "x"}\n'
+    )
+    args = ("a.jsonl", "--point", "GUARDRAIL_PINJ", "--with-text", "--label", "label")
+    assert run(*args, "--out", "o.jsonl").exit_code == 0
+    assert [line["text"] for line in lines_of("o.jsonl")] == ["half \ufffd of it", "whole 😀"]
+    assert "nothing was left to ask" in run(*args, "--out", "o.jsonl").stdout
+
+
+def test_a_row_that_cannot_be_asked_is_named_with_its_line() -> None:
+    good = {"text": "x", "allowed_intents": [{"intent": "a"}, {"intent": "b"}]}
+    wrong = {"text": "x", "allowed_intents": [{"intent": "a"}, {"name": "b"}]}
+    Path("a.jsonl").write_text(f"{json.dumps(good)}\n\n{json.dumps(wrong)}\n")
+    result = run("a.jsonl", "--point", "ROUTER", "--out", "o.jsonl")
+    assert result.exit_code == 2
+    assert re.search(r"a\.jsonl:3: .*the state's 'allowed_intents' must be", result.stderr)
+    assert not Path("o.jsonl").exists()
+
+
+def test_files_of_one_name_have_results_of_their_own() -> None:
+    Path("ok.csv").write_text("text\nhello\n")
+    Path("ok.jsonl").write_text('{"text": "hello"}\n')
+    for name in ("ok.csv", "ok.jsonl"):
+        assert run(name, "--point", "GUARDRAIL_PINJ").exit_code == 0
+        assert Path(f"{name}.guardrail_pinj.jsonl").is_file()
 
 
 def test_all_wrong_rows_are_told_at_once_but_not_thousands() -> None:
@@ -507,7 +639,7 @@ def test_predicates_are_compared_with_truths() -> None:
     summary = json.loads(run(*args).stdout)
     assert summary["quality"]["labelled"] == 2
     assert summary["options"] is None
-    written = lines_of("a.guardrail_pinj.jsonl")
+    written = lines_of("a.csv.guardrail_pinj.jsonl")
     assert {line["text"] for line in written} == {"hello", "hello again"}
     assert all(isinstance(line["top"], bool) for line in written)
 
@@ -584,6 +716,7 @@ def test_run_needs_a_provider_in_a_program() -> None:
         ("broken:gateway", "x = 1 / 0", "ZeroDivisionError: division by zero (broken.py:1)"),
         ("broken:gateway", "import nothing_here", "No module named 'nothing_here'"),
         ("broken:gateway", "gateway = 1", "Make one there"),
+        ("broken:gateway", "import sys; sys.exit(3)", "ends the program (SystemExit: 3)"),
     ],
 )
 def test_wrong_apps_are_told_in_a_sentence(app_name: str, code: str | None, said: str) -> None:
@@ -638,7 +771,9 @@ def test_ctrl_c_ends_with_130_and_says_how_to_go_on() -> None:
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=30)
     assert child.returncode == 130
+    left = 8 - len(lines_of("out.jsonl"))
     assert "Interrupted" in said
+    assert (f"does the other {left} rows" if left > 1 else "does the other row") in said
     assert "Traceback" not in said
     again = process(*SLOW_RUN, env={"DECISION_TEAM_PROVIDER": "slow"})
     assert again.returncode == 0
@@ -655,6 +790,29 @@ def test_two_runs_never_write_one_file() -> None:
     assert "another run is writing it" in other.stderr
 
 
+def test_what_an_interrupted_run_says_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    for left, said in ((0, "all rows are done"), (1, "the other row."), (1200, "other 1,200 rows")):
+        _interrupted(Path("out.jsonl"), left)
+        assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_at_the_start_ends_with_130() -> None:
+    """While the command is being loaded, too."""
+    code = (
+        "import sys, typing\n"
+        "class Stops:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'pointsman.gateway.cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stops())\n"
+        "from pointsman.gateway.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 130
+    assert done.stderr == ""
+
+
 # --- doctor --------------------------------------------------------------------------------
 
 
@@ -669,6 +827,7 @@ def test_doctor_is_content() -> None:
     ("env", "said"),
     [
         ({"DECISION_RUOTER_PROVIDER": "local"}, "Did you mean DECISION_ROUTER_PROVIDER?"),
+        ({"DECISION_PROVIDER": "local", **OWN_LINES}, "changes nothing"),
         ({"DECISION_PROVIDER": "jev"}, "AI_GATEWAY_API_KEY: it is not set"),
         ({"DECISION_PROVIDER": "nope"}, "no provider 'nope' is installed"),
         ({"DECISION_ROUTER_MIN_CONFIDENCE": "7"}, "DECISION_ROUTER_MIN_CONFIDENCE"),

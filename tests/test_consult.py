@@ -12,6 +12,7 @@ import pytest
 
 from faulty import ASK, PATIENCE, Server, answered, chosen, replies, waits
 from pointsman import (
+    Ask,
     Call,
     Chosen,
     Decision,
@@ -491,3 +492,105 @@ def test_a_function_belongs_to_its_gateway(gateway_of: Callable[..., Gateway]) -
 
     with pytest.raises(SetupError, match="no decision point of this gateway"):
         two.decide_sync(team, "hello")
+
+
+# --- sessions and collectors that outlive their place ----------------------------------------
+
+
+def test_two_thousand_turns_entered_and_left_elsewhere(gateway_of: Callable[..., Gateway]) -> None:
+    """A framework that leaves each turn in another task must not pile up sessions."""
+    gateway = gateway_of()
+
+    async def turns() -> None:
+        for _ in range(2000):
+            session = gateway.session("ana")
+            session.__enter__()
+            await asyncio.create_task(_leave(session))
+        with gateway.collect() as decisions:
+            await gateway.ask("TEAM", ASK, current=lambda: "tech")
+        assert [one.value for one in decisions] == ["tech"]
+
+    async def _leave(session: Any) -> None:
+        session.__exit__(None, None, None)
+
+    asyncio.run(turns())
+
+
+def test_a_session_may_be_entered_again(gateway_of: Callable[..., Gateway]) -> None:
+    """Nested in itself, and once more after it was left: it binds its subject each time."""
+    gateway, seen = gateway_of(), Seen()
+    session = gateway.session("ana")
+
+    with gateway.override({"TEAM": seen}):
+        with session, session:
+            gateway.ask_sync("TEAM", ASK, current=lambda: "tech")
+        with session:
+            gateway.ask_sync("TEAM", ASK, current=lambda: "tech")
+        gateway.ask_sync("TEAM", ASK, current=lambda: "tech")
+
+    assert seen.subjects == ["ana", "ana", None]
+
+
+def test_one_gateways_session_and_collector_are_not_anothers(
+    gateway_of: Callable[..., Gateway],
+) -> None:
+    """Several gateways in one process do not disturb each other."""
+    one, other, seen = gateway_of(), gateway_of(), Seen()
+
+    with one.session("ana"), one.collect() as decisions, other.override({"TEAM": seen}):
+        other.ask_sync("TEAM", ASK, current=lambda: "tech")
+
+    assert (seen.subjects, decisions) == ([None], [])
+
+
+def test_a_task_that_outlives_its_collector_is_not_collected(
+    gateway_of: Callable[..., Gateway],
+) -> None:
+    """The list is the caller's once the block is left."""
+    gateway = gateway_of()
+
+    async def main() -> None:
+        go_on = asyncio.Event()
+
+        async def later() -> None:
+            await go_on.wait()
+            await gateway.ask("TEAM", ASK, current=lambda: "tech")
+
+        with gateway.collect() as decisions:
+            task = asyncio.create_task(later())
+            await asyncio.sleep(0)
+        go_on.set()
+        await task
+        assert decisions == []
+
+    asyncio.run(main())
+
+
+def test_nested_asks_are_about_the_same_subject(gateway_of: Callable[..., Gateway]) -> None:
+    """What a provider asks on is about whom it was asked about."""
+    gateway, seen = gateway_of(), Seen()
+
+    class AsksOn:
+        name, limits = "asks-on", Limits()
+
+        def answer(self, ask: Ask, call: Call) -> Reply:
+            gateway.ask_sync("INNER", ASK, current=lambda: "tech", within=call)
+            raise NoAnswer(Reason.ABSTAINED)
+
+    with gateway.override({"TEAM": AsksOn(), "INNER": seen}):
+        gateway.ask_sync("TEAM", ASK, current=lambda: "tech", subject="ana")
+
+    assert seen.subjects == ["ana"]
+
+
+class Seen:
+    """Declines, and keeps the subjects it was asked about."""
+
+    name, limits = "seen", Limits()
+
+    def __init__(self) -> None:
+        self.subjects: list[str | None] = []
+
+    def answer(self, ask: Ask, call: Call) -> Reply:
+        self.subjects.append(call.subject)
+        raise NoAnswer(Reason.ABSTAINED)

@@ -10,6 +10,7 @@ import pytest
 
 from pointsman.providers.local.fits import Fits
 from pointsman.providers.local.heads import best_scale, fit, logits, regression, softmax
+from pointsman.providers.local.outcomes import choice_menu
 
 
 def clouds(outcomes: int, each: int, spread: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -107,3 +108,14 @@ def test_background_work_ends_with_close() -> None:
     fits.close()
     assert fits.get("key", make) == 7
     assert not [one for one in threading.enumerate() if one.name.startswith("pointsman-local")]
+
+
+@pytest.mark.parametrize("scale", [18.0, 126.0, 1e6])
+def test_silence_beside_a_sentinel_is_shared_evenly(scale: float) -> None:
+    """With the scale of `e5` every other share was 0, and 0 / 0 is no number."""
+    rows = np.eye(4, 3, dtype=np.float32)
+    menu = choice_menu(rows, scale, 3, 0.86)
+    silence = np.zeros(3, np.float32)
+    shares = menu.shares(menu.cosines(silence), silence)
+    assert shares == pytest.approx([0.35 / 3] * 3 + [0.65])
+    assert shares.dtype == np.float64

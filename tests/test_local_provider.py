@@ -419,6 +419,51 @@ def test_in_the_background_the_first_ask_does_not_wait(
     assert chosen(local, "a small penguin").option == "lost_card"
 
 
+def test_after_closing_a_head_is_still_fitted_in_the_background(
+    make: Callable[..., Local], teach: Callable[..., dict[str, str]]
+) -> None:
+    """A later decision opens it again."""
+    local = make(teach(*shop(20), LOCAL_FIT="background"))
+    ask(local, "a small penguin", q=DESK)
+    local.close()
+    ask(local, "a small penguin", q=DESK)
+    until = time.monotonic() + 30
+    while ask(local, "a small penguin", q=DESK).model == local.model:
+        assert time.monotonic() < until
+    local.close()
+    first = ask(local, "a small penguin", q=DESK.without(["exchange_rate"]))
+    assert note(first, "q.examples") is None
+
+
+@pytest.mark.parametrize("name", ["guardrail-pinj", "Guardrail pinj", "GUARDRAIL_PINJ"])
+def test_a_file_may_be_named_as_the_point_is(
+    make: Callable[..., Local], teach: Callable[..., dict[str, str]], name: str
+) -> None:
+    local = make(teach(*shop(20), point=name))
+    reply = local.answer(Ask("a small penguin", {"q": DESK}), Call(point="GUARDRAIL_PINJ"))
+    assert note(reply, "q.examples") == 60
+
+
+@pytest.mark.parametrize(
+    ("rows", "unused"),
+    [
+        (lambda: [row | {"answer": "nobody"} for row in shop(20)], 60),
+        (lambda: [row | {"question": "taem"} for row in shop(20)], 60),
+    ],
+    ids=["labels", "question"],
+)
+def test_a_file_of_which_nothing_fits_is_told(
+    make: Callable[..., Local],
+    teach: Callable[..., dict[str, str]],
+    rows: Callable[[], list[dict[str, Any]]],
+    unused: int,
+) -> None:
+    reply = ask(make(teach(*rows())), "a small penguin", q=DESK)
+    assert note(reply, "q.unused") == unused
+    assert note(reply, "q.examples") is None
+    assert "+" not in reply.model
+
+
 # --- the operator's faults -------------------------------------------------------------------
 
 FLAWS = {
@@ -447,6 +492,22 @@ def test_examples_that_are_not_there_are_a_start_error(
         make({"LOCAL_EXAMPLES": f"{tmp_path}{rest}"})
 
 
+def test_two_files_of_one_point_are_a_start_error(
+    make: Callable[..., Local], teach: Callable[..., dict[str, str]]
+) -> None:
+    teach(*shop(1), point="guardrail-pinj")
+    both = r"GUARDRAIL_PINJ\.jsonl, guardrail-pinj\.jsonl: .*GUARDRAIL_PINJ\."
+    with pytest.raises(SetupError, match=f"LOCAL_EXAMPLES: {both}"):
+        make(teach(*shop(1), point="GUARDRAIL_PINJ"))
+
+
+def test_a_file_without_a_name_is_a_start_error(
+    make: Callable[..., Local], teach: Callable[..., dict[str, str]]
+) -> None:
+    with pytest.raises(SetupError, match=r"LOCAL_EXAMPLES: ___\.jsonl: "):
+        make(teach(*shop(1), point="___"))
+
+
 @pytest.mark.parametrize("variable", ["LOCAL_ENCODER", "LOCAL_FIT"])
 def test_an_unknown_word_is_a_start_error(make: Callable[..., Local], variable: str) -> None:
     with pytest.raises(SetupError, match=variable):
@@ -473,6 +534,19 @@ def test_a_missing_extra_is_named(
             monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SetupError, match=rf'LOCAL_ENCODER: .*pip install "pointsman\[{extra}\]"'):
         make({"LOCAL_ENCODER": encoder})
+
+
+def test_without_numpy_the_extra_is_named(
+    make: Callable[..., Local], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [*sys.modules]:
+        if name.startswith("pointsman.providers.local"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(
+        SetupError, match=r'numpy is not installed.*pip install "pointsman\[local\]"'
+    ):
+        make()
 
 
 # --- the better encoders ---------------------------------------------------------------------

@@ -119,7 +119,7 @@ def test_any_json_can_be_read(state: Any) -> None:
 def test_a_state_may_be_deep() -> None:
     """A text of brackets is no way to break the decider."""
     deep = "[" * 100_000
-    assert said(deep) == Said(deep)
+    assert said(deep) == Said(deep[:2_000])
     nested: Any = "deep down"
     for _ in range(900):
         nested = [nested]

@@ -137,7 +137,7 @@ def test_a_decision_that_fails_is_an_event_too(gateway_of: Gateways, events: Eve
     with pytest.raises(NoAnswer):
         decided(gateway, scripted(Reason.TIMEOUT))
 
-    assert [one["event"] for one in events()] == ["decision.fallback", "decision.failed"]
+    assert [one["event"] for one in events()] == ["decision.failed"]
 
 
 def test_nobody_decided_is_said(gateway_of: Gateways, events: Events) -> None:

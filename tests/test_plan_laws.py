@@ -1,4 +1,4 @@
-"""Plan resolution equals a naive model of DESIGN's words, over random environments."""
+"""Plan resolution equals a naive model of the documented order, over random environments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pointsman.gateway.plugins import Offer, Provider
 
 TEAM = Choice("Which team?", ["billing", "tech"])
 NAMES = ("A", "A_B", "A_B_C", "PROVIDER", "SHADOW", "MIN_CONFIDENCE")
-PROVIDERS = ("current", "one", "one/eu", "two", "two/a/b", "t-three")
+PROVIDERS = ("current", "one", "one/eu", "two", "two/a-b", "t-three")
 NUMBERS = ("", " ", "0", "0.25", "1", "1e-3", " 0.5 ")
 TRUTHS = ("", "true", "false", "0", "1", "no")
 SECONDS = ("", "0.5", "30")
@@ -30,7 +30,7 @@ class Expected(NamedTuple):
 
 
 def naive(environ: Mapping[str, str], point: DecisionPoint) -> Expected:
-    """Read DESIGN's table aloud, one variable after another."""
+    """Read the documented order aloud, one variable after another."""
 
     def said(*variables: str, otherwise: str) -> tuple[str, str]:
         for variable in variables:

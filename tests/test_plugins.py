@@ -36,7 +36,7 @@ from pointsman import (
     hookimpl,
     scripted,
 )
-from pointsman.gateway.discovery import discover
+from pointsman.gateway.discovery import discover, named
 
 HERE = Path(__file__).parent
 TEAM = Choice("Which team?", ["billing", "tech"])
@@ -335,6 +335,51 @@ def test_a_plugin_can_be_given_by_hand() -> None:
     assert ("Late", plugin.seen) in found.observers
     assert found.commands.keys() >= {"facts"}
     assert found.tools == {"reconcile": len}
+
+
+class Offering:
+    """Offers providers of these names."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    @hookimpl
+    def pointsman_providers(self) -> list[Offer]:
+        return [Offer(name, lambda: lambda _: scripted("tech")) for name in self._names]
+
+
+@pytest.mark.parametrize("name", ["Dice", "a/b", "a b", "a:b", "a,b", "", "é", "-a"])
+def test_a_provider_that_no_variable_can_name_is_a_start_error(name: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        discover(added=[Offering("fine-1_2", name)])
+
+    (fault,) = caught.value.faults
+    assert fault.where == "Offering"
+    assert repr(name) in fault.problem
+
+
+def test_a_plugin_that_offers_a_name_twice_is_a_start_error() -> None:
+    with pytest.raises(SetupError, match="the plug-in 'Offering' offers this provider twice"):
+        discover(added=[Offering("dice", "dice")])
+
+
+class Deaf:
+    """Offers an observer that cannot be told anything."""
+
+    @hookimpl
+    def pointsman_observers(self) -> list[Any]:
+        return ["x"]
+
+
+def test_what_is_no_plugin_or_observer_is_a_start_error() -> None:
+    with pytest.raises(SetupError, match="plugins: str: it has no hook"):
+        discover(added=["x"])
+    with pytest.raises(SetupError, match="an observer of this plug-in cannot be called"):
+        discover(added=[Deaf()])
+    with pytest.raises(SetupError, match="observers: str cannot be called"):
+        named(["x"])  # type: ignore[list-item]
+    recorder = Recorder()
+    assert named([recorder]) == ((repr(recorder), recorder),)
 
 
 def test_a_provider_is_made_once_and_only_when_selected(gateway_of: Gateways) -> None:

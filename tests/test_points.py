@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from pointsman import (
+    Choice,
     Chosen,
     DecisionPoint,
     DeclarationError,
@@ -27,6 +29,7 @@ from pointsman import (
     Refused,
     Score,
     Scored,
+    When,
     scripted,
 )
 from pointsman.decision_points import GUARDRAIL_PINJ, JUDGE_RQLT, ROUTE_CONTINUITY, ROUTER
@@ -365,6 +368,18 @@ def test_the_four_points_are_declared_in_their_final_form() -> None:
 
 
 TEAM = {"decision": Predicate("?")}
+
+
+def _menu(waits_for: str) -> dict[str, Question]:
+    """An open menu, a closed kind, and what hangs on both."""
+    return {
+        "intent": Choice("?", ["none"], "none", open=True),
+        "kind": Choice("?", ["a", "b", "c"]),
+        "left_out": Predicate("?", when=When("kind", (waits_for,))),
+        "unknown": Predicate("?", when=When("intent", ("any that comes",))),
+    }
+
+
 WRONG: Mapping[str, Callable[[], object]] = {
     "no language": lambda: DecisionPoint(name="A", questions={}),
     "no question": lambda: DecisionPoint(name="A", questions={"en": {}}),
@@ -386,6 +401,20 @@ WRONG: Mapping[str, Callable[[], object]] = {
         name="A", questions=ROUTE_CONTINUITY.questions, on_undecided="block"
     ),
     "a language it does not speak": lambda: ROUTE_CONTINUITY.ask("hi", "fr"),
+    "a name that is no suffix": lambda: DecisionPoint(name="triage", questions={"": TEAM}),
+    "a chain of no suffixes": lambda: DecisionPoint(
+        name="A_B", questions={"": TEAM}, chain=("a-b",)
+    ),
+    "a name that is no text": lambda: DecisionPoint(name=5, questions={"": TEAM}),  # type: ignore[arg-type]
+    "questions without a language": lambda: DecisionPoint(name="A", questions=Predicate("?")),  # type: ignore[arg-type]
+    "a question without a name": lambda: DecisionPoint(
+        name="A",
+        questions={"en": Predicate("?")},  # type: ignore[dict-item]
+    ),
+    "a wait for what never comes": lambda: DecisionPoint(name="A", questions={"": _menu("never")}),
+    "no words to speak of": lambda: DecisionPoint(
+        name="A", questions={"": TEAM}, reads=("a", "b")
+    ).ask("hi"),
     "no field of this name": lambda: OptionsFrom("x", "name", "text").read({}),
 }
 
@@ -394,6 +423,66 @@ WRONG: Mapping[str, Callable[[], object]] = {
 def test_a_point_that_contradicts_itself_is_never_born(born: Callable[[], object]) -> None:
     with pytest.raises(DeclarationError):
         born()
+
+
+def test_a_wait_for_an_option_that_this_call_leaves_out_is_no_fault() -> None:
+    point = DecisionPoint(
+        name="A",
+        questions={"": _menu("a")},
+        reads=("text", "menu", "kinds"),
+        words="text",
+        options={"intent": OptionsFrom("menu", "name", "about")},
+        needs={"a": "kinds"},
+    )
+
+    asked = point.ask({"text": "hi", "menu": [{"name": "x"}]}).questions
+
+    assert list(asked["kind"].options) == ["b", "c"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (
+            {"user_message": "hi", "allowed_intents": []},
+            "ROUTER: the words are read from 'message'; the state has user_message, "
+            "allowed_intents. Did you mean 'message' by 'user_message'?",
+        ),
+        ({"message": None}, "ROUTER: the words are read from 'message'; it is null"),
+        ({}, "ROUTER: the words are read from 'message'; the state has no field"),
+        ({"my secret": 1}, "ROUTER: the words are read from 'message'; the state has no field"),
+    ],
+)
+def test_a_state_without_the_words_is_never_asked(state: Any, told: str) -> None:
+    """`local` would decide by the options' own texts, and be sure of it."""
+    with pytest.raises(DeclarationError) as caught:
+        ROUTER.ask(state)
+
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("state", [{"text": "hi", "history": [1j]}, 1j])
+def test_a_state_that_is_no_json_names_the_point(state: Any) -> None:
+    with pytest.raises(DeclarationError, match=r"^GUARDRAIL_PINJ: state\.\S+ is of type complex"):
+        GUARDRAIL_PINJ.ask(state)
+
+
+def test_a_tie_ends_as_the_point_does_where_nobody_decides() -> None:
+    """A8: exactly 0.5 is no more than doubt."""
+    rail = DecisionPoint(name="A", questions={"en": TEAM, "pt": TEAM}, safe=True)
+
+    def tie(point: DecisionPoint) -> bool:
+        return all(one["decision"].tie for one in point.questions.values())  # type: ignore[union-attr]
+
+    assert tie(rail)
+    assert rail.ask("hi").questions["decision"].tie  # type: ignore[union-attr]
+    assert not tie(msgspec.structs.replace(rail, on_undecided="allow"))
+    assert tie(msgspec.structs.replace(rail, on_undecided="block"))
+    assert not tie(DecisionPoint(name="A", questions={"": TEAM}))
+
+
+def test_a_language_is_found_in_any_case() -> None:
+    assert ROUTE_CONTINUITY.spoken("PT") is ROUTE_CONTINUITY.questions["pt"]
 
 
 def test_a_point_of_one_language_is_asked_in_it_whatever_is_set() -> None:

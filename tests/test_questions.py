@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import decimal
+import enum
 import json
 import math
 import pickle
@@ -15,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman import Ask, Choice, DeclarationError, PointsmanError, Predicate, Score, When
+from pointsman.gateway.questions import Question, Questions
 
 TWO = ("a", "b")
 NAN, INF = math.nan, math.inf
@@ -61,7 +64,36 @@ CONTRADICTIONS: Mapping[str, Callable[[], object]] = {
     ),
     "a state that is no JSON": lambda: Ask({"at": object()}, {"q": LEGAL}),
     "a state that holds itself": lambda: Ask(_endless(), {"q": LEGAL}),
+    "a state nested too deep": lambda: Ask(_deep(5000), {"q": LEGAL}),
+    "questions that are one": lambda: Ask("s", LEGAL),  # type: ignore[arg-type]
+    "questions that are texts": lambda: Ask("s", {"a": "b"}),  # type: ignore[dict-item]
+    "options that are nothing": lambda: Choice("q", None),  # type: ignore[arg-type]
+    "options that are a number": lambda: Choice("q", 5),  # type: ignore[arg-type]
+    "options without an order": lambda: Choice("q", {"a", "b"}),
+    "options frozen without an order": lambda: Choice("q", frozenset(TWO)),
+    "a description that is no text": lambda: Choice("q", {"a": 1, "b": ""}),  # type: ignore[dict-item]
+    "levels that are a number": lambda: Score("q", 5),  # type: ignore[arg-type]
+    "a range of texts": lambda: Score("q", low="0", high="1"),  # type: ignore[arg-type]
+    "a meaning that is no text": lambda: Predicate("q", true=5),  # type: ignore[arg-type]
+    "when: a bare text": lambda: When("k", "billing"),  # type: ignore[arg-type]
+    "when: a bare truth": lambda: When("k", True),  # type: ignore[arg-type]  # noqa: FBT003
+    "when: no value": lambda: When("k", ()),
+    "when: no option": lambda: _waiting(Choice("q", TWO), "nope"),
+    "when: a truth of a choice": lambda: _waiting(Choice("q", TWO), True),  # noqa: FBT003
+    "when: a text of a truth": lambda: _waiting(LEGAL, "true"),
+    "when: off the scale": lambda: _waiting(Score("q", TWO), 1.5),
 }
+
+
+def _waiting(first: Question, value: Any) -> Ask:
+    return Ask("s", {"k": first, "q": Predicate("q", when=When("k", (value,)))})
+
+
+def _deep(levels: int) -> list[Any]:
+    deep: list[Any] = []
+    for _ in range(levels):
+        deep = [deep]
+    return deep
 
 
 def _endless() -> list[object]:
@@ -153,6 +185,27 @@ def test_value_and_index_are_each_others_inverse(
     )
 
 
+class Colour(enum.StrEnum):
+    """Valued by texts."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(enum.Enum):
+    """Valued by numbers."""
+
+    SMALL = 1
+    LARGE = 2
+
+
+class Failing:
+    """Stands for a model with a field that cannot be dumped."""
+
+    def model_dump(self, *, mode: str) -> dict[str, str]:
+        raise RuntimeError("hunter2" + mode)
+
+
 class Model:
     """Stands for a pydantic model of the host's."""
 
@@ -186,6 +239,84 @@ def test_a_state_is_frozen_at_birth() -> None:
     state["message"] = "second"
 
     assert ask.text == '{"message":"first"}'
+
+
+HALF = "\ud83d"  # of an emoji, cut off by a truncation to so many units
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (f"olá {HALF}", "olá \ufffd"),
+        ([{"role": "user", "content": HALF}], '[{"content":"\ufffd","role":"user"}]'),
+        ({HALF: (1, None, True, 1.5)}, '{"\ufffd":[1,null,true,1.5]}'),
+        (
+            {"a": {3: "x", None: "y", True: "z", 2.5: ""}},
+            '{"a":{"2.5":"","3":"x","null":"y","true":"z"}}',
+        ),
+        ({"at": dt.date(2025, 1, 2), "why": HALF}, '{"at":"2025-01-02","why":"\ufffd"}'),
+        (Colour.RED, "red"),
+    ],
+)
+def test_what_cannot_be_sent_is_replaced_in_state_and_text(state: Any, text: str) -> None:
+    """Half an emoji must not cost a provider its breaker; the fast path stays as it was."""
+    ask = Ask(state, {"q": LEGAL})
+
+    assert ask.text == text
+    assert ask.text.encode()
+    assert type(ask.text) is str
+    assert ask.state == (text if isinstance(state, str) else json.loads(text))
+
+
+def test_a_pair_of_surrogates_is_the_emoji() -> None:
+    assert Ask("\ud83d\ude00", {"q": LEGAL}).text == "😀"
+
+
+def test_half_an_emoji_in_a_question_is_replaced_too() -> None:
+    """Menus come with calls."""
+    assert Choice(HALF, {HALF: HALF, "b": ""}) == Choice("\ufffd", {"\ufffd": "\ufffd", "b": ""})
+    assert Predicate(HALF, HALF) == Predicate("\ufffd", "\ufffd")
+
+
+OFFENDERS: Mapping[str, tuple[Any, str]] = {
+    "complex": ({"messages": [{"extra": 1j}]}, "state.messages[0].extra is of type complex"),
+    "an exception": ([ValueError("hunter2")], "state[0] is of type ValueError"),
+    "NaN": ({"a": [None, NAN]}, "state.a[1] is nan"),
+    "infinity": (INF, "state is inf"),
+    "nesting": (_deep(5000), "is nested more than 100 deep"),
+    "a key": ({"a": {("hunter2",): 1}}, "a key of state.a is of type tuple"),
+    "two keys": ({"a": {1: 1, "1": 2}}, "state.a has two keys that are written alike"),
+    "a field with blanks": ({"hunter2 said": 1j}, "state[…] is of type complex"),
+    "a model that fails": ({"model": Failing()}, "state.model is of type Failing"),
+}
+
+
+@pytest.mark.parametrize(("state", "told"), OFFENDERS.values(), ids=OFFENDERS)
+def test_what_is_no_json_is_found_and_named_but_never_repeated(state: Any, told: str) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        Ask(state, {"q": LEGAL})
+
+    assert told in str(caught.value)
+    assert "`ask=`" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_enum_gives_its_options_as_plain_texts() -> None:
+    """By value where that is a text, else by name."""
+    for options in (Colour, list(Colour), dict.fromkeys(Colour, "")):
+        choice = Choice("q", options)
+        assert list(choice.options) == ["red", "blue"]
+        assert {type(name) for name in choice.options} == {str}
+    assert list(Choice("q", Size).options) == ["SMALL", "LARGE"]
+
+
+def test_a_question_may_wait_for_what_this_call_leaves_out() -> None:
+    """The menu of a call need not hold every option that a declaration knows."""
+    kind = Choice("q", ["a", "b", "c"])
+    waits = Predicate("q", when=When("kind", ("c",)))
+    narrowed = Questions({"kind": kind.without(["c"]), "q": waits}, narrowed=True)
+
+    assert Ask("s", narrowed).questions == narrowed
 
 
 def test_a_state_that_is_no_json_is_not_repeated_in_the_error() -> None:

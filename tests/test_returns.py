@@ -112,6 +112,25 @@ def test_a_type_that_cannot_hold_an_answer_says_why(hint: Any, question: Any, wh
     assert why in str(caught.value)
 
 
+class Unhashable(enum.Enum):
+    """Named like one option, and valued by what has no hash."""
+
+    billing = ["b"]  # noqa: RUF012 - that is the case
+    tech = {}  # noqa: RUF012
+
+
+class Other(enum.Enum):
+    """Named like none."""
+
+    sales = []  # noqa: RUF012
+
+
+def test_an_enum_of_values_without_a_hash_is_held_by_its_names() -> None:
+    assert writer(Unhashable, {"q": TEAM})("tech") is Unhashable.tech
+    with pytest.raises(CannotHold, match="billing"):
+        writer(Other, {"q": TEAM})
+
+
 def test_several_answers_are_a_mapping() -> None:
     several: Mapping[str, Question] = {"team": TEAM, "sure": SURE}
     outcome = {"team": "tech", "sure": True}

@@ -16,6 +16,7 @@ import pytest
 
 from faulty import ASK, PATIENCE, Server, hangs, replies
 from pointsman import (
+    Ask,
     Call,
     Chosen,
     Decision,
@@ -572,16 +573,14 @@ def test_a_plan_that_is_current_has_no_deadline(gateway_of: Callable[..., Gatewa
 def test_a_blocking_provider_is_left_behind_at_the_deadline(
     gateway_of: Callable[..., Gateway],
 ) -> None:
-    """Its thread ends by itself; what it asks of current then comes too late to run it again."""
+    """Its thread ends by itself; the host's own path is not its to run, there or later."""
     gateway = gateway_of({"DECISION_TEAM_DEADLINE_SECONDS": "0.3"})
     go_on, told = threading.Event(), threading.Event()
     runs: list[int] = []
 
     def waits(_: Any, call: Call) -> Reply:
         go_on.wait(PATIENCE)
-        assert call.current is not None
-        with pytest.raises(NoAnswer):
-            call.current()
+        assert call.current is None
         told.set()
         return TECH
 
@@ -776,3 +775,74 @@ def test_nothing_is_opened_at_construction(gateway_of: Callable[..., Gateway]) -
     gateway_of({"DECISION_PROVIDER": "jev", "AI_GATEWAY_API_KEY": "k"})
 
     assert threading.active_count() == before
+
+
+# --- what a provider may do to its caller ------------------------------------------------------
+
+
+def test_a_providers_own_cancellation_is_not_the_hosts(gateway_of: Callable[..., Gateway]) -> None:
+    """An inner task of its own that was cancelled is its bug; the host falls back."""
+
+    class Cancels:
+        name, limits = "cancels", Limits()
+
+        async def answer(self, ask: Ask, call: Call) -> Reply:
+            inner = asyncio.ensure_future(asyncio.Event().wait())
+            inner.cancel()
+            await inner
+            raise AssertionError
+
+    gateway = gateway_of()
+    with gateway.override({"TEAM": Cancels()}):
+        decision = asyncio.run(gateway.ask("TEAM", ASK, current=lambda: "billing"))
+
+    assert (decision.value, decision.record.reason) == ("billing", Reason.PROVIDER_ERROR)
+
+
+def test_a_system_exit_ends_the_caller_and_not_the_loop_thread(
+    gateway_of: Callable[..., Gateway],
+) -> None:
+    """A sync caller of an async provider meets it; the next one is served as before."""
+
+    class Exits:
+        name, limits = "exits", Limits()
+
+        async def answer(self, ask: Ask, call: Call) -> Reply:
+            raise SystemExit(3)
+
+    gateway = gateway_of()
+    with gateway.override({"TEAM": Exits()}), pytest.raises(SystemExit):
+        gateway.ask_sync("TEAM", ASK, current=lambda: "billing")
+    with gateway.override({"TEAM": Waiting()}):
+        assert gateway.ask_sync("TEAM", ASK, current=lambda: "billing").value == "tech"
+    gateway.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_while_others_declare_points_does_not_hang(
+    gateway_of: Callable[..., Gateway],
+) -> None:
+    """A lock that another thread holds at the fork is open in the child."""
+    gateway = gateway_of()
+    ended = threading.Event()
+
+    def declares() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            gateway.ask_sync(f"POINT_{number % 50}", ASK, current=lambda: "tech")
+
+    threads = [threading.Thread(target=declares) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            if (child := os.fork()) == 0:
+                done = gateway.ask_sync("IN_CHILD", ASK, current=lambda: "tech").value == "tech"
+                os._exit(0 if done else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()

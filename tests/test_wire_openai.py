@@ -330,9 +330,9 @@ def test_questions_without_names_are_called_by_their_positions() -> None:
 # --- laws --------------------------------------------------------------------------------
 
 words = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
-line = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=12)
 menu = st.dictionaries(words, st.text(max_size=12), min_size=2, max_size=10)
-predicates = st.builds(Predicate, words.filter(lambda text: "\n" not in text), line, line)
+meanings = st.text(max_size=12)
+predicates = st.builds(Predicate, words, meanings, meanings)
 choices = st.builds(Choice, words, menu)
 scores = st.builds(Score, words, menu)
 asks = st.builds(
@@ -391,10 +391,23 @@ def test_a_request_comes_back_as_it_went(ask: Ask, model: str) -> None:
 def test_meanings_never_lose_a_word_however_they_are_written(
     instructions: str, true: str, false: str
 ) -> None:
-    """Which words are meanings is ambiguous with line ends in them; what is asked is not."""
-    written = openai.encode(Ask("s", {"q": Predicate(instructions, true, false)}), "m")
+    """Meanings in the last lines of the instructions are taken out at birth: one form each."""
+    ask = Ask("s", {"q": Predicate(instructions, true, false)})
 
-    assert openai.encode(*openai.decode_request(written)) == written
+    written = openai.encode(ask, "m")
+    read, model = openai.decode_request(written)
+
+    assert read == ask
+    assert openai.encode(read, model) == written
+    kept = "".join(json.loads(written)["questions"][0]["instructions"].split())
+    assert all("".join(text.split()) in kept for text in (true, false))
+
+
+def test_meanings_are_one_line_and_may_stand_in_the_instructions() -> None:
+    assert Predicate("q", "they\n  say so") == Predicate("q", "they say so")
+    assert Predicate("q\nfalse: b\ntrue: a") == Predicate("q", "a", "b")
+    assert Predicate("q\ntrue: a", "b").instructions == "q\ntrue: a"
+    assert Predicate("true: a").instructions == "true: a"
 
 
 @given(pair=asked_and_answered())

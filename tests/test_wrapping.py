@@ -7,7 +7,7 @@ import enum
 import inspect
 import pickle
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -17,6 +17,7 @@ from pointsman import (
     Choice,
     Chosen,
     DecisionPoint,
+    DeclarationError,
     Gateway,
     Held,
     NoAnswer,
@@ -31,6 +32,8 @@ from pointsman import (
 from pointsman.gateway.questions import Question
 
 if TYPE_CHECKING:
+    import collections.abc
+
     OnlyForCheckers = str
 
 Gateways = Callable[..., Gateway]
@@ -625,6 +628,94 @@ def test_a_def_that_says_it_returns_a_coroutine_is_async(gateway_of: Gateways) -
     assert asyncio.run(main()) == ["billing", "tech", "billing", "billing"]
     with pytest.raises(SetupError, match="it is async"):
         gateway.decide_sync(route, "x")
+
+
+def gives_a_maker(message: str) -> Callable[[], Awaitable[str]]:
+    return lambda: _later(message)
+
+
+def gives_a_list(message: str) -> list[Coroutine[Any, Any, str]]:
+    return [] if message else []
+
+
+def quoted(message: str) -> "collections.abc.Awaitable[str]":  # noqa: UP037 - that is the case
+    return _later(message)
+
+
+def test_a_def_that_returns_something_around_a_coroutine_is_not_async(
+    gateway_of: Gateways,
+) -> None:
+    for function, is_async in ((gives_a_maker, False), (gives_a_list, False), (quoted, True)):
+        route: Any = gateway_of().point("A", TEAM)(function)
+        assert route.__pointsman__[1].is_async is is_async
+    gives_a_maker.__annotations__["return"] = Awaitable[str]
+    resolved: Any = gateway_of().point("A", TEAM)(gives_a_maker)
+    assert resolved.__pointsman__[1].is_async
+
+
+def yields(message: str) -> Iterator[str]:
+    yield message
+
+
+async def yields_later(message: str) -> AsyncIterator[str]:
+    yield message
+
+
+@pytest.mark.parametrize("function", [yields, yields_later])
+def test_a_generator_is_no_point(gateway_of: Gateways, function: Any) -> None:
+    with pytest.raises(SetupError, match="it yields"):
+        gateway_of().point("A", TEAM)(function)
+
+
+MISTAKES: Mapping[str, tuple[Callable[[Any], Any], str]] = {
+    "no parentheses": (lambda point: point(_route), r"name first: @gateway\.point\("),
+    "a number for a name": (lambda point: point(5, TEAM), "name is a text; got int"),
+    "a text for a question": (lambda point: point("A", "Which?"), "a Choice.*; got str"),
+    "a list for a question": (lambda point: point("A", ["a", "b"]), "a Choice.*; got list"),
+    "a text among questions": (lambda point: point("A", {"q": "Which?"}), "'q' must be.*got str"),
+    "a subject": (lambda point: point("A", TEAM, subject="m")(_route), "`subject`.*got str"),
+    "an ask": (lambda point: point("A", TEAM, ask=TEAM)(_route), "`ask`.*got Choice"),
+}
+
+
+@pytest.mark.parametrize(("declare", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_by_what_was_expected_and_what_was_given(
+    gateway_of: Gateways, declare: Callable[[Any], Any], told: str
+) -> None:
+    with pytest.raises(DeclarationError, match=told):
+        declare(gateway_of().point)
+
+
+async def asks_later(message: str) -> Ask:
+    return Ask(message, {"q": TEAM})
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda message: None, "A: `ask` must return an Ask, not a NoneType"),
+        (lambda message: message, "A: `ask` must return an Ask, not a str"),
+        (asks_later, "A: `ask` must return an Ask, not a coroutine"),
+        (lambda message: Ask(1j, {"q": TEAM}), "A: state is of type complex"),
+    ],
+)
+def test_what_ask_builds_is_an_ask(gateway_of: Gateways, ask: Any, told: str) -> None:
+    route: Any = gateway_of().point("A", TEAM, ask=ask)(_route)
+    wrapped = route.__pointsman__[1]
+
+    with pytest.raises(DeclarationError) as caught:
+        wrapped.build((("billing",), {}), "en")
+
+    assert str(caught.value).startswith(told)
+
+
+def of_history(history: str) -> bool:
+    return bool(history)
+
+
+def test_parameters_that_leave_out_the_words_are_told_at_once(gateway_of: Gateways) -> None:
+    with pytest.raises(SetupError, match="'text', which is no parameter"):
+        gateway_of().point("GUARDRAIL_PINJ")(of_history)
 
 
 @pytest.mark.parametrize("watched", [False, True])

@@ -6,12 +6,15 @@ from rich.text import Text
 
 from ...gateway.cli import screen
 from ...gateway.settings import CURRENT
+from .command import command_name
 from .desk import Made, Replay
 from .passes import POINTS, Tally, as_meant, believed, held, reasons, tally
 
 WIDE = 100  # columns from which whole messages fit
+CHOICES = ("ROUTE_CONTINUITY", "ROUTER")  # points whose answers need a language to be read
 CUT = 26  # characters of a message where they do not
 
+# Each command is written for a shell; `pointsman` becomes what starts this very installation.
 NEXT = (
     ("pointsman points", "every decision point, who decides it, and which variable said so"),
     (
@@ -27,7 +30,7 @@ NEXT = (
         'after pip install "pointsman[local-multilingual]": knows Portuguese, and takes its time',
     ),
     (
-        "AI_GATEWAY_API_KEY=… pointsman demo --provider jev",
+        "AI_GATEWAY_API_KEY=your-key pointsman demo --provider jev",
         "the second pass with a hosted decision model, if you have a key",
     ),
 )
@@ -35,10 +38,9 @@ NEXT = (
 
 def heading(number: int, title: str, variable: str) -> None:
     """Begin a pass."""
-    out = screen.out()
-    out.print()
-    out.print(Text.assemble((f"{number}  {title}", "bold")))
-    out.print(Text.assemble("   ", (variable, f"bold {screen.GOOD}")))
+    screen.line()
+    screen.line((f"{number}  {title}", "bold"))
+    screen.line("   ", (variable, f"bold {screen.GOOD}"))
 
 
 def say(*lines: str) -> None:
@@ -67,7 +69,7 @@ def first_pass(replay: Replay) -> None:
         listed.add_row(
             point, str(counted.asked), "your function (rules)", _share(counted.before, counted)
         )
-    screen.out().print(listed)
+    screen.show(listed)
     say(f"{len(replay.made)} decisions in {screen.duration(replay.seconds)}.")
 
 
@@ -86,7 +88,7 @@ def switch(first: Replay, then: Replay, provider: str) -> None:
             _range(counted),
             _moved(counted),
         )
-    screen.out().print(listed)
+    screen.show(listed)
     say(f"{len(then.made)} decisions in {screen.duration(then.seconds)}.")
 
 
@@ -95,12 +97,13 @@ def routed(first: Replay, then: Replay, provider: str) -> None:
     out = screen.out()
     out.print()
     out.print(Text("Every message that begins a new subject, and where ROUTER sends it", "bold"))
-    listed = screen.table("", "message", "rules", provider, "sure", "sent to", right=("sure",))
+    headings = ("", "message", "rules", provider, "sure", "sent to")
+    listed = screen.table(*headings, right=("sure",), loose=("message",))
     was = first.by_place()
     for made in then.made:
         if made.decision.record.point == "ROUTER":
             listed.add_row(*_route(made, was[made.number, "ROUTER"], wide=out.width >= WIDE))
-    out.print(listed)
+    screen.show(listed)
     said = f"✓ sure enough: {provider} decided. Else the rules did. "
     out.print(
         Text.assemble(
@@ -131,9 +134,13 @@ def languages(first: Replay, then: Replay, provider: str) -> None:
     """Say how the provider did in each language; the embedded table is English."""
     for language, name in (("en", "English"), ("pt", "Portuguese")):
         one = _spoken(first, language), _spoken(then, language)
-        counts = [tally(*one, point) for point in ("ROUTE_CONTINUITY", "ROUTER")]
+        counts = [tally(*one, point) for point in CHOICES]
         took, asked = sum(one.took for one in counts), sum(one.asked for one in counts)
-        right = sum(1 for made in one[1].made if believed(made) and as_meant(made))
+        right = sum(
+            1
+            for made in one[1].made
+            if made.decision.record.point in CHOICES and believed(made) and as_meant(made)
+        )
         told = f", {right} of them as meant" if took else ""
         say(f"   {name}: {provider} decided {took} of {asked} choices{told}.")
     if provider == "local":
@@ -149,7 +156,7 @@ def fallen(first: Replay, then: Replay) -> None:
     listed = screen.table("why the provider was not believed", "decisions", right=("decisions",))
     for reason, count in reasons(then).items():
         listed.add_row(Text(reason, screen.OTHER), str(count))
-    screen.out().print(listed)
+    screen.show(listed)
     changed = sum(tally(first, then, point).changed for point in POINTS)
     fell = sum(1 for made in then.made if made.decision.provider == CURRENT)
     say(
@@ -180,15 +187,21 @@ def _cut(message: str) -> str:
 
 def closing(better: list[str], worse: list[str], provider: str) -> None:
     """Say what follows from the run, and what to try next."""
-    out = screen.out()
-    out.print()
+    screen.line()
     for point in better:
         say(f"{point} did better with {provider}: DECISION_{point}_PROVIDER={provider} keeps it.")
     for point in worse:
         say(f"{point} did worse with {provider}: DECISION_{point}_PROVIDER=current leaves it.")
-    say("That is why each point has a variable of its own.")
-    out.print()
-    out.print(Text("Try next", "bold"))
-    for command, why in NEXT:
-        out.print(Text.assemble("   ", (command, screen.GOOD)), soft_wrap=True)
-        out.print(Text(f"      {why}", screen.FAINT))
+    if better or worse:
+        say("That is why each point has a variable of its own.")
+        screen.line()
+    screen.line(("Try next", "bold"))
+    for command, why in next_steps():
+        screen.line("   ", (command, screen.GOOD))
+        screen.line((f"      {why}", screen.FAINT))
+
+
+def next_steps() -> list[tuple[str, str]]:
+    """Give the commands to try next, as they can be copied into this very shell."""
+    name = command_name()
+    return [(command.replace("pointsman", name, 1), why) for command, why in NEXT]

@@ -9,7 +9,9 @@ one module each the sub-commands; plug-ins add theirs through the hook `pointsma
 from __future__ import annotations
 
 import io
+import os
 import sys
+from typing import TextIO
 
 __all__ = ["main"]
 
@@ -36,6 +38,19 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is left; where that fails it was told before, and Python need not say it too."""
+    stream: TextIO | None = sys.stdout  # None where a shell closed it
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(USAGE)
 
 
 def _never_fail_to_print() -> None:

@@ -19,7 +19,7 @@ from .ask import ask
 from .doctor import doctor
 from .points import points
 from .run import run
-from .session import ENV_FILE, Session
+from .session import Session, default_env_file, readable
 
 
 class Commands(TyperGroup):
@@ -38,6 +38,9 @@ class Commands(TyperGroup):
         except NoAnswer as error:
             screen.note(("✗ ", screen.BAD), str(error))
             sys.exit(1)
+        except OSError as error:  # a full disk, a closed pipe: no fault of the program
+            where = str(error.filename or "the output")
+            screen.note(("✗ ", screen.BAD), f"{where}: {error.strerror or error}")
         sys.exit(USAGE)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's context has no public base
@@ -57,7 +60,8 @@ class Commands(TyperGroup):
 
 def _offered(env_file: Path | None) -> dict[str, Any]:
     """Load the sub-commands of plug-ins; one that is broken costs a warning and no more."""
-    plugins = discover(Settings.read(None, env_file or _default_env_file()).globals.allowed)
+    file = _file(env_file)
+    plugins = discover(Settings.read(None, file).globals.allowed)
     broken = dict(plugins.broken)
     commands: dict[str, Any] = {}
     for name, make in plugins.commands.items():
@@ -72,8 +76,9 @@ def _offered(env_file: Path | None) -> dict[str, Any]:
     return commands
 
 
-def _default_env_file() -> Path | None:
-    return ENV_FILE if ENV_FILE.is_file() else None
+def _file(env_file: Path | None) -> Path | None:
+    file = env_file or default_env_file()
+    return None if file is None else readable(file)
 
 
 app = typer.Typer(
@@ -107,7 +112,7 @@ def options(
     ] = False,
 ) -> None:
     """Decide who decides, one decision point at a time."""
-    ctx.obj = Session(env_file or _default_env_file(), app)
+    ctx.obj = Session(_file(env_file), app)
 
 
 for command in (points, ask, run, doctor):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.text import Text
@@ -15,8 +14,9 @@ from ..errors import Reason, SetupError
 from ..settings import CURRENT
 from . import screen
 from .points import warned
+from .reading import NotJson, TooDeep, json_file, parsed, whole
 from .session import Session, chosen, heeded
-from .target import target
+from .target import Target, target
 
 if TYPE_CHECKING:
     from ..answers import Answer
@@ -45,11 +45,12 @@ def ask(  # noqa: PLR0913 - options of a command
 ) -> None:
     """Ask one question; the state comes from --state, --text or standard input."""
     session: Session = ctx.obj
-    with contextlib.closing(session.gateway(chosen(point, provider, language))) as gateway:
+    variables = chosen(point, provider, language)
+    with session.by_option(variables) as given, contextlib.closing(given) as gateway:
         warned(session, gateway)
         meant = target(gateway, point, question, options)
         heeded(gateway, meant.point, provider)
-        asked = meant.about(_state(state, text))
+        asked = meant.about(_seen(meant, _state(state, text)))
         # a program's own function is not run from here: it needs the program around it
         current = None if session.own else _nothing
         decision = gateway.ask_sync(meant.point, asked, current=current)
@@ -67,39 +68,57 @@ def _state(state: Path | None, text: str | None) -> object:
     if state is not None and text is not None:
         raise SetupError.of("--text", "there is --state too", "Give one of them")
     if text is not None:
-        return text
+        return whole(text)
     if state is not None:
-        return _json(state)
-    if sys.stdin.isatty():
-        raise SetupError.of("ask", "nothing is asked about", "Give --text or --state, or pipe it")
-    return _piped(sys.stdin.read())
+        fix = "Correct it, or use --text for plain words"
+        return json_file(state, f"--state {state}", fix)
+    return _piped(_standard_input())
 
 
-def _json(path: Path) -> object:
+def _standard_input() -> str:
+    """
+    Read what is piped.
+
+    Raises:
+        SetupError: Nothing is, it is closed, or it is no text.
+
+    """
+    stream: TextIO | None = sys.stdin  # None where a shell closed it: `<&-`
     try:
-        return json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        problem = f"it cannot be read ({error.strerror})"
-    except ValueError as error:
-        problem = f"it is no JSON ({error})"
-    raise SetupError.of(f"--state {path}", problem, "Correct it, or use --text for plain words")
+        words = "" if stream is None or stream.isatty() else stream.read().strip()
+    except UnicodeDecodeError as error:
+        problem = f"it is not {error.encoding.upper()} (byte {error.start})"
+        raise SetupError.of("standard input", problem, "Convert it") from None
+    if not words:
+        raise SetupError.of("ask", "nothing is asked about", "Give --text or --state, or pipe it")
+    return whole(words)
 
 
-def _piped(content: str) -> object:
+def _piped(words: str) -> object:
     """Read JSON where it is an object or a list; anything else is plain words."""
-    words = content.strip()
-    if words.startswith(("{", "[")):
-        try:
-            return json.loads(words)
-        except ValueError:
-            return words
-    return words
+    if not words.startswith(("{", "[")):
+        return words
+    try:
+        return parsed(words)
+    except TooDeep as error:
+        raise SetupError.of("standard input", str(error), "Pipe less, or use --text") from None
+    except NotJson:
+        return words
+
+
+def _seen(meant: Target, state: object) -> object:
+    """Check the state against what the point reads, and tell what it does not."""
+    unread = meant.unread(state)
+    if unread:
+        reads = f"{meant.point.name} reads {', '.join(meant.point.reads)}"
+        screen.note(("! ", screen.OTHER), f"not read: {', '.join(unread)}. {reads}")
+    return state
 
 
 def _told(asked: Ask, decision: Decision[Any]) -> None:
-    record, out = decision.record, screen.out()
-    out.print(Text.assemble((f"{record.point}  ", "bold"), (_outcome(decision), _style(decision))))
-    out.print(Text(_who(decision), screen.FAINT))
+    record = decision.record
+    screen.line((f"{record.point}  ", "bold"), (_outcome(decision), _style(decision)))
+    screen.line((_who(decision), screen.FAINT))
     first = record.attempts[0] if record.attempts else None
     if first is not None and first.answers:
         _likely(asked, first.answers)
@@ -133,10 +152,12 @@ def _likely(asked: Ask, answers: Any) -> None:  # noqa: ANN401 - question → an
     for name, answer in answers.items():
         if answer.distribution:
             title = "" if len(asked.questions) == 1 else name
-            screen.out().print(screen.pairs([(title, "")] if title else []), _bars(answer))
+            if title:
+                screen.line((title, screen.FAINT))
+            _bars(answer)
 
 
-def _bars(answer: Answer) -> Any:  # noqa: ANN401 - a table
+def _bars(answer: Answer) -> None:
     spread = sorted((answer.distribution or {}).items(), key=lambda pair: -pair[1])
     rows = [
         (f"  {name}", Text(f"{'█' * round(BAR * p):{BAR}} {p:.3f}", "" if p else "dim"))
@@ -145,11 +166,12 @@ def _bars(answer: Answer) -> Any:  # noqa: ANN401 - a table
     if len(spread) > SHOWN:
         rest = sum(p for _, p in spread[SHOWN:])
         rows.append((f"  {len(spread) - SHOWN} others", Text(f"{'':{BAR}} {rest:.3f}", "dim")))
-    return screen.pairs(rows)
+    screen.pairs(rows)
 
 
 def _attempts(attempts: tuple[Attempt, ...]) -> None:
-    tried = screen.table("asked", "verdict", "confidence", "time", "cost", right=("time", "cost"))
+    headings = ("asked", "verdict", "confidence", "time", "cost")
+    tried = screen.table(*headings, right=("time", "cost"), loose=("asked",))
     for one in attempts:
         sure = "–" if one.minimum is None else f"{one.confidence:.3f} of {one.minimum:.2f}"
         usd = None if one.usage is None else one.usage.cost_usd
@@ -161,4 +183,4 @@ def _attempts(attempts: tuple[Attempt, ...]) -> None:
             screen.duration(one.seconds),
             "–" if usd is None else screen.cost(usd),
         )
-    screen.out().print(tried)
+    screen.show(tried)

@@ -116,8 +116,7 @@ def _nobody() -> str:
 
 
 def _good(name: str, said: str) -> None:
-    line = Text.assemble(("✓ ", screen.GOOD), (name, "bold"), (f"  {said}", screen.FAINT))
-    screen.out().print(line)
+    screen.line(("✓ ", screen.GOOD), (name, "bold"), (f"  {said}", screen.FAINT))
 
 
 def _finish(faults: int, *, unread: bool = False) -> None:

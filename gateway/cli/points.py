@@ -118,9 +118,25 @@ def _listed(session: Session, gateway: Gateway, plans: list[tuple[DecisionPoint,
             _decided(plan.provider, plan.why["provider"], style),
             _decided(f"{plan.gate.minimum:.2f}", plan.why["minimum"]),
         )
-    screen.out().print(listed)
+    if screen.fits(listed):
+        screen.out().print(listed)
+    else:
+        _stacked(plans)
     if any(plan.provider == CURRENT for _, plan in plans):
         screen.note((_about_current(session, gateway), screen.FAINT))
+
+
+def _stacked(plans: list[tuple[DecisionPoint, Plan]]) -> None:
+    """List points one below the other, where their variables' names are too long for a table."""
+    for point, plan in plans:
+        style = "" if plan.provider == CURRENT else screen.GOOD
+        screen.line((point.name, "bold"))
+        for title, value, field, how in (
+            ("who decides", plan.provider, "provider", style),
+            ("believed from", f"{plan.gate.minimum:.2f}", "minimum", ""),
+        ):
+            why = (f"  {plan.why[field]}", screen.FAINT)
+            screen.line((f"  {title:<15}", screen.FAINT), (value, how), why)
 
 
 def _decided(value: str, variable: str, style: str = "") -> Text:
@@ -140,12 +156,11 @@ def _about_current(session: Session, gateway: Gateway) -> str:
 
 def _explained(session: Session, gateway: Gateway, point: DecisionPoint, plan: Plan) -> None:
     language = gateway.settings.globals.language
-    out = screen.out()
-    out.print(Text(point.name, "bold"))
-    out.print(screen.pairs(_facts(session, gateway, point, plan)))
+    screen.line((point.name, "bold"))
+    screen.pairs(_facts(session, gateway, point, plan))
     for name, question in point.spoken(language).items():
         _question(point, name, question)
-    out.print()
+    screen.line()
 
 
 def _facts(
@@ -177,11 +192,11 @@ def _question(point: DecisionPoint, name: str, question: Question) -> None:
     out = screen.out()
     out.print(Text.assemble((f"  {type(question).__name__} ", "dim"), (name, "bold")))
     out.print(Text(f"  {question.instructions}"))
-    out.print(screen.pairs((f"    {key}", text) for key, text in _outcomes(question)))
+    screen.pairs((f"    {key}", text) for key, text in _outcomes(question))
     if name in point.options:
         source = point.options[name]
         shape = f'[{{"{source.name}": …, "{source.description}": …}}, …]'
-        out.print(Text(f"    and those of the state's {source.field!r}: {shape}", "dim"))
+        screen.line((f"    and those of the state's {source.field!r}: {shape}", screen.FAINT))
 
 
 def _outcomes(question: Question) -> list[tuple[str, str]]:

@@ -43,12 +43,11 @@ def progress(rows: int, done: int) -> Generator[Callable[[Line], None]]:
 
 def show(summary: Summary, point: str, path: Path) -> None:
     """Print what a run came to."""
-    out = screen.out()
-    out.print(Text.assemble((point, "bold"), (f"  {path}", screen.FAINT)))
-    out.print(screen.pairs(_counts(summary)))
+    screen.line((point, "bold"), (f"  {path}", screen.FAINT))
+    screen.pairs(_counts(summary))
     if summary.quality is not None:
-        out.print(Text("Top answers, whether believed or not", "bold"))
-        out.print(screen.pairs(_quality(summary, summary.quality)))
+        screen.line(("Top answers, whether believed or not", "bold"))
+        screen.pairs(_quality(summary, summary.quality))
 
 
 def _counts(summary: Summary) -> list[tuple[str, str | Text]]:

@@ -106,7 +106,11 @@ class Results:
         except BaseException:
             self.close()
             raise
-        self.done = {line.row for line in self.lines}
+
+    @property
+    def done(self) -> set[int]:
+        """The rows that are written down by now."""
+        return {line.row for line in self.lines}
 
     def append(self, line: Line) -> None:
         """Write one line, whole, so that a kill cannot lose what was decided before it."""
@@ -119,8 +123,13 @@ class Results:
 
     def _write(self, content: bytes) -> None:
         rest = memoryview(content + b"\n")
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError as error:
+            problem = f"it cannot be written ({error.strerror})"
+            fix = "Make room; the same command goes on from there"
+            raise SetupError.of(str(self._path), problem, fix) from None
 
     def _recovered(self, header: Header) -> list[Line]:
         content = self._path.read_bytes()
@@ -174,6 +183,8 @@ def _which(name: str, there: Header, here: Header) -> str:
 
 
 def _opened(path: Path) -> int:
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be read again
+        raise SetupError.of(f"--out {path}", "it is no regular file", "Name another file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import Fault, SetupError
+from ..errors import Fault, SetupError, raise_all
+from .reading import NotJson, parsed
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}  # anything else is read as JSON lines
 MOST_FAULTS = 20  # that are told at once
@@ -23,6 +24,7 @@ class Row:
 
     Attributes:
         number: From 1, without a heading line.
+        place: File and line, for a person.
         words: What is judged.
         label: The right answer, if the file has one.
         fields: Everything else in the row.
@@ -30,6 +32,7 @@ class Row:
     """
 
     number: int
+    place: str
     words: Any
     label: str | None
     fields: dict[str, Any]
@@ -51,21 +54,32 @@ def read_rows(file: Path, text: str, label: str | None) -> list[Row]:
         if wrong:
             faults.append(Fault(f"{file}:{line}", wrong, FIX))
         else:
-            rows.append(_row(len(rows) + 1, fields, text, label))
-    if len(faults) > MOST_FAULTS:
-        more = f"{len(faults) - MOST_FAULTS} more rows are wrong"
-        faults = [*faults[:MOST_FAULTS], Fault(str(file), more, FIX)]
+            place = f"{file}:{line}"
+            rows.append(_row((len(rows) + 1, place), fields, text, label))
     if not faults and not rows:
         faults = [Fault(str(file), "it has no rows", "Name another file")]
-    if faults:
-        raise SetupError(*faults)
+    refuse(file, faults)
     return rows
 
 
-def _row(number: int, fields: dict[str, Any], text: str, label: str | None) -> Row:
+def refuse(file: Path, faults: list[Fault]) -> None:
+    """
+    Tell what is wrong with rows of *file*, though not thousands of times.
+
+    Raises:
+        SetupError: There is at least one fault.
+
+    """
+    if len(faults) > MOST_FAULTS:
+        more = f"{len(faults) - MOST_FAULTS} more rows are wrong"
+        faults = [*faults[:MOST_FAULTS], Fault(str(file), more, FIX)]
+    raise_all(faults)
+
+
+def _row(where: tuple[int, str], fields: dict[str, Any], text: str, label: str | None) -> Row:
     rest = {name: value for name, value in fields.items() if name not in (text, label)}
     gold = None if label is None else _written(fields[label])
-    return Row(number, fields[text], gold, rest)
+    return Row(*where, fields[text], gold, rest)
 
 
 def _written(value: object) -> str:
@@ -74,8 +88,10 @@ def _written(value: object) -> str:
 
 def _lacking(fields: dict[str, Any], text: str, label: str | None) -> str:
     for name in (text, *([] if label is None else [label])):
-        if fields.get(name) is None:
+        if name not in fields:
             return f"there is no {name!r}; it has {', '.join(map(str, fields)) or 'nothing'}"
+        if fields[name] is None:
+            return f"its {name!r} is null"
     return ""
 
 
@@ -83,7 +99,12 @@ def _fields(file: Path, faults: list[Fault]) -> Iterator[tuple[int, dict[str, An
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             delimiter = DELIMITERS.get(file.suffix.lower())
-            yield from _json(file, lines, faults) if delimiter is None else _csv(lines, delimiter)
+            if delimiter is None:
+                yield from _json(file, lines, faults)
+            else:
+                yield from _csv(
+                    file, csv.DictReader(lines, delimiter=delimiter, strict=True), faults
+                )
     except OSError as error:
         fix = "Correct the path"
         raise SetupError.of(str(file), f"it cannot be read ({error.strerror})", fix) from None
@@ -94,10 +115,19 @@ def _fields(file: Path, faults: list[Fault]) -> Iterator[tuple[int, dict[str, An
         raise SetupError.of(str(file), f"it is no CSV ({error})", "Correct it") from None
 
 
-def _csv(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
+def _csv(
+    file: Path, reader: csv.DictReader[str], faults: list[Fault]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     for fields in reader:
-        yield reader.line_num, {name: value for name, value in fields.items() if name}
+        known: dict[Any, Any] = dict(fields)  # None: the cells beyond the heading
+        more = known.pop(None, None)
+        if more:
+            cells, headings = len(known) + len(more), len(known)
+            problem = f"it has {cells} cells, and the heading {headings}; a comma may lack quotes"
+            faults.append(Fault(f"{file}:{reader.line_num}", problem, FIX))
+        else:
+            there = {name: cell for name, cell in known.items() if name and cell is not None}
+            yield reader.line_num, there
 
 
 def _json(
@@ -107,9 +137,9 @@ def _json(
         if not line.strip():
             continue
         try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            faults.append(Fault(f"{file}:{number}", f"it is no JSON ({error})", FIX))
+            fields = parsed(line)
+        except NotJson as error:
+            faults.append(Fault(f"{file}:{number}", str(error), FIX))
             continue
         if isinstance(fields, dict):
             yield number, fields

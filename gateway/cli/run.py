@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import SetupError
+from ..errors import DeclarationError, Fault, SetupError
 from ..points import suffix_of
 from ..questions import Choice
 from ..settings import CURRENT
@@ -18,7 +18,7 @@ from .batch import Batch
 from .header import header_of
 from .points import warned
 from .results import Results
-from .rows import Row, read_rows
+from .rows import Row, read_rows, refuse
 from .session import Session, chosen, heeded
 from .summary import Summary, summed
 from .target import Target, sentinels, target
@@ -54,24 +54,23 @@ def run(  # noqa: PLR0913 - options of a command
 ) -> None:
     """Decide every row of a file. Run it again to go on where it was interrupted."""
     session: Session = ctx.obj
-    gateway = session.gateway(chosen(point, provider, language))
-    warned(session, gateway)
-    meant = target(gateway, point, question, options)
-    heeded(gateway, meant.point, provider)
-    _decidable(gateway, meant)
-    rows = read_rows(file, text, label)
-    first = _checked(meant, rows)
-    path = out or Path(f"{file.stem}.{suffix_of(point).lower()}.jsonl")
-    results = Results(path, header_of(gateway, meant, first, file, (text, label)))
-    batch = Batch(gateway, meant, results, with_text=with_text)
-    try:
-        summary = _ran(batch, rows, first, concurrency)
-    except KeyboardInterrupt:
-        left = len(rows) - len(results.done)
-        screen.note(f"Interrupted. {path} is whole; the same command does the other {left:,} rows.")
-        raise typer.Exit(INTERRUPTED) from None
-    finally:
-        results.close()
+    path = out or Path(f"{file.name}.{suffix_of(point).lower()}.jsonl")
+    with session.by_option(chosen(point, provider, language)) as gateway:
+        warned(session, gateway)
+        meant = target(gateway, point, question, options)
+        heeded(gateway, meant.point, provider)
+        _decidable(gateway, meant)
+        rows = read_rows(file, text, label)
+        first = _checked(meant, file, rows)
+        results = Results(path, header_of(gateway, meant, first, file, (text, label)))
+        batch = Batch(gateway, meant, results, with_text=with_text)
+        try:
+            summary = _ran(batch, rows, first, concurrency)
+        except KeyboardInterrupt:
+            _interrupted(path, len(rows) - len(results.done))
+            raise typer.Exit(INTERRUPTED) from None
+        finally:
+            results.close()
     if as_json:
         screen.data(summary)
     else:
@@ -91,18 +90,38 @@ def _decidable(gateway: Gateway, meant: Target) -> None:
         raise SetupError.of(meant.point.name, problem, "Name a provider with --provider")
 
 
-def _checked(meant: Target, rows: list[Row]) -> Ask:
-    """Build the first ask, and all of them where rows bring options of their own."""
-    own = meant.point.options and meant.options is None
-    asks = (meant.ask(row.words, row.fields) for row in (rows if own else rows[:1]))
-    first = next(asks)
-    for _ in asks:
-        pass
+def _interrupted(path: Path, left: int) -> None:
+    rest = "does the other row" if left == 1 else f"does the other {left:,} rows"
+    does = rest if left else "shows what they came to: all rows are done"
+    screen.note(f"Interrupted. {path} is whole; the same command {does}.")
+
+
+def _checked(meant: Target, file: Path, rows: list[Row]) -> Ask:
+    """
+    Build every ask once, and give the first.
+
+    Raises:
+        SetupError: With every row that cannot be asked; so that none ends a run half-way.
+
+    """
+    meant.need_options(*(row.fields for row in rows))
+    first: Ask | None = None
+    faults: list[Fault] = []
+    for row in rows:
+        try:
+            ask = meant.ask(row.words, row.fields)
+        except DeclarationError as error:
+            faults.append(Fault(row.place, str(error), "Nothing was asked. Correct the row"))
+        else:
+            first = first or ask
+    refuse(file, faults)
+    assert first is not None
     return first
 
 
 def _ran(batch: Batch, rows: list[Row], first: Ask, concurrency: int) -> Summary:
-    left = [row for row in rows if row.number not in batch.results.done]
+    done = batch.results.done
+    left = [row for row in rows if row.number not in done]
     began = time.perf_counter()
     with report.progress(len(rows), len(rows) - len(left)) as advance:
         asyncio.run(batch.run(left, concurrency, advance))

@@ -6,13 +6,16 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+from msgspec.structs import replace
+
 from ..environment import Environment
-from ..errors import SetupError
+from ..errors import Fault, SetupError
 from ..gateway import Gateway
 from ..points import DecisionPoint, suffix_of
 from ..settings import PREFIX, Settings
@@ -36,6 +39,24 @@ class Session:
     env_file: Path | None = None
     app: str | None = None
     options: dict[str, str] = field(default_factory=dict[str, str])
+
+    @contextmanager
+    def by_option(self, variables: Mapping[str, tuple[str, str]]) -> Generator[Gateway]:
+        """
+        Lend the gateway of a command whose options stand for *variables*.
+
+        Raises:
+            SetupError: With the option named where it is at fault, and not its variable.
+
+        """
+        try:
+            yield self.gateway(variables)
+        except SetupError as error:
+            raise SetupError(*map(self._named, error.faults)) from None
+
+    def _named(self, fault: Fault) -> Fault:
+        option = self.options.get(fault.where)
+        return fault if option is None else replace(fault, where=option)
 
     def gateway(self, variables: Mapping[str, tuple[str, str]] | None = None) -> Gateway:
         """
@@ -77,6 +98,35 @@ class Session:
 
     def _from_file(self, variable: str) -> bool:
         return Environment.read({}, self.env_file).values.get(variable) == os.environ.get(variable)
+
+
+def readable(env_file: Path) -> Path:
+    """
+    Make sure that a file of variables can be read.
+
+    Raises:
+        SetupError: It is missing, no regular file, not UTF-8, or not ours to read.
+
+    """
+    fix = "Correct it, or name another file with --env-file"
+    if not env_file.exists():
+        raise SetupError.of(str(env_file), "there is no such file", fix)
+    if not env_file.is_file():  # a pipe could be read only once, and is read more often
+        raise SetupError.of(str(env_file), "it is no regular file", fix)
+    try:
+        env_file.read_text("utf-8")
+    except OSError as error:
+        problem = f"it cannot be read ({error.strerror})"
+        raise SetupError.of(str(env_file), problem, fix) from None
+    except UnicodeDecodeError as error:
+        problem = f"it is not UTF-8 (byte {error.start})"
+        raise SetupError.of(str(env_file), problem, fix) from None
+    return env_file
+
+
+def default_env_file() -> Path | None:
+    """Give `.env`, where there is one."""
+    return ENV_FILE if ENV_FILE.is_file() else None
 
 
 def chosen(point: str, provider: str | None, language: str | None) -> dict[str, tuple[str, str]]:
@@ -124,6 +174,10 @@ def _module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except SetupError:
         raise
+    except SystemExit as error:
+        problem = f"importing {name!r} ends the program (SystemExit: {error})"
+        fix = 'Put what it runs under `if __name__ == "__main__":`'
+        raise SetupError.of("--app", problem, fix) from None
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _broken(name, error) from error

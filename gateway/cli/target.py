@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ..errors import SetupError
+from ..errors import DeclarationError, SetupError
 from ..gateway import Gateway
+from ..kinds import OPTIONS
 from ..points import DecisionPoint, suffix_of
 from ..questions import Ask, Choice, Predicate
 from ..wrapping import QUESTION
 from .points import known
+from .reading import json_file, whole
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,47 @@ class Target:
         state = {name: value for name, value in (fields or {}).items() if name in self.point.reads}
         state[self.point.words] = words
         return self.about(state)
+
+    def unread(self, state: object) -> list[str]:
+        """
+        Name the fields of a whole *state* that no decider is shown.
+
+        Raises:
+            SetupError: It holds nothing that the point reads, or not the options it needs.
+
+        """
+        reads = self.point.reads
+        if not reads:
+            return []
+        if isinstance(state, str):
+            fields: dict[str, Any] = {self.point.words: state}
+        elif isinstance(state, dict):
+            fields = cast("dict[str, Any]", state)
+        else:
+            raise self._unlike("it is no object")
+        if not any(name in fields for name in reads):
+            raise self._unlike(f"it has {', '.join(map(repr, fields)) or 'nothing'}")
+        self.need_options(fields)
+        return [name for name in fields if name not in reads]
+
+    def _unlike(self, problem: str) -> SetupError:
+        wanted = f"Give an object with {', '.join(self.point.reads)}, or words with --text"
+        return SetupError.of("the state", f"{problem}, and {self.point.name} reads fields", wanted)
+
+    def need_options(self, *states: dict[str, Any]) -> None:
+        """
+        Make sure that options come from somewhere.
+
+        Raises:
+            SetupError: There is no --options, and no state among *states* that lists them.
+
+        """
+        for source in self.point.options.values() if self.options is None else ():
+            if not any(state.get(source.field) for state in states):
+                shape = f'[{{"{source.name}": "…", "{source.description}": "…"}}, …]'
+                problem = "its options come with the call, and none are given"
+                fix = f"Give --options a,b,c or a file, or a state with {source.field!r}: {shape}"
+                raise SetupError.of(self.point.name, problem, fix)
 
     def about(self, state: object) -> Ask:
         """Build the ask about a whole *state*."""
@@ -69,13 +111,46 @@ def target(gateway: Gateway, name: str, question: str | None, options: str | Non
         if given is not None and len(point.options) != 1:
             fix = "Leave --options out, or give a question of your own with --question"
             raise SetupError.of(point.name, "its options are fixed", fix)
+        _offered(point, given or {})
         return Target(point, language, given)
-    asked = Predicate(question) if given is None else Choice(question, given)
+    asked = _asked(question, given)
     there = gateway.points.get(suffix_of(name))
     chain, internal = (there.chain, there.internal) if there is not None else ((), False)
     questions = {"": {QUESTION: asked}}
     point = DecisionPoint(name=suffix_of(name), questions=questions, chain=chain, internal=internal)
     return Target(point, language)
+
+
+def _asked(question: str, given: dict[str, str] | None) -> Predicate | Choice:
+    if given is None:
+        return Predicate(whole(question))
+    try:
+        return Choice(whole(question), given)
+    except DeclarationError as error:
+        raise SetupError.of("--options", str(error), "Correct it") from None
+
+
+def _offered(point: DecisionPoint, given: dict[str, str]) -> None:
+    """
+    Check the options *given* beside those that *point* has of its own.
+
+    Raises:
+        SetupError: One is the point's own, or together they are too many.
+
+    """
+    for question in point.spoken(next(iter(point.questions))).values() if given else ():
+        if not isinstance(question, Choice) or not question.open:
+            continue
+        own = question.options
+        clash = [name for name in own if name in given]
+        if clash:
+            problem = f"{clash[0]!r} is what {point.name} reserves for itself"
+            raise SetupError.of("--options", problem, "Leave it out: it is added to yours")
+        most = OPTIONS[1] - len(own)
+        if len(given) > most:
+            added = ", ".join(map(repr, own))
+            problem = f"{len(given)} options, and {point.name} adds {added}: {OPTIONS[1]} is most"
+            raise SetupError.of("--options", problem, f"Give {most} or fewer")
 
 
 def sentinels(ask: Ask) -> list[str]:
@@ -93,15 +168,16 @@ def read_options(given: str) -> dict[str, str]:
 
     """
     path = Path(given)
-    if path.suffix != ".json" and not path.is_file():
+    if path.suffix != ".json" and not _is_file(path):
         return _named([part.strip() for part in given.split(",") if part.strip()], given)
+    return _described(json_file(path, f"--options {given}", "Correct it", list), given)
+
+
+def _is_file(path: Path) -> bool:
     try:
-        read = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=list)
-    except OSError as error:
-        raise _unread(given, f"it cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise _unread(given, f"it is no JSON ({error})") from None
-    return _described(read, given)
+        return path.is_file()
+    except OSError:  # many names are too long for one of a file
+        return False
 
 
 def _described(read: Any, given: str) -> dict[str, str]:  # noqa: ANN401 - any JSON
@@ -114,14 +190,17 @@ def _described(read: Any, given: str) -> dict[str, str]:  # noqa: ANN401 - any J
     ):
         raise _unread(given, shape)
     _named([name for name, _ in entries], given)
-    return dict(entries)
+    return {whole(name): whole(text) for name, text in entries}
 
 
 def _named(names: list[str], given: str) -> dict[str, str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise _unread(given, f"{twice[0]!r} is named twice")
-    return dict.fromkeys(names, "")
+    if not names:
+        fix = "Give names with commas (a,b,c), or a JSON file: label → description"
+        raise SetupError.of("--options", "there are none", fix)
+    return dict.fromkeys(map(whole, names), "")
 
 
 def _unread(given: str, problem: str) -> SetupError:

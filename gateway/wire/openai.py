@@ -154,16 +154,7 @@ def _asked(question: WireQuestion) -> Question:
         return Choice(question.instructions, dict(options))
     if isinstance(question, WireScore):
         return Score(question.instructions, {one.label: one.description for one in question.levels})
-    return _without_meanings(question.instructions)
-
-
-def _without_meanings(instructions: str) -> Predicate:
-    rest, meanings = instructions, {"true": "", "false": ""}
-    for word in ("false", "true"):
-        head, mark, text = rest.rpartition(f"\n{word}: ")
-        if mark and head.strip() and text and "\n" not in text:
-            rest, meanings[word] = head, text
-    return Predicate(rest, meanings["true"], meanings["false"])
+    return Predicate(question.instructions)  # which takes meanings out of it
 
 
 def _read(answer: WireAnswer, question: Question | None) -> RawAnswer:

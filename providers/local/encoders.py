@@ -15,6 +15,8 @@ Each carries the constants that make its cosines mean something:
 * `truth`: a logistic map fitted on three public sets together, injections, toxicity and
   moderation, as if half of each were true (for `e5` on 400 rows of each, cut at 300
   characters). Flat on purpose, and clipped afterwards.
+
+Each reads the first `LONGEST` characters of a text and no more (`bounds.py` says why).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .bounds import LONGEST
 from .wordpiece import WordPiece
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -38,6 +41,7 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_PIECES = 128  # where the measured model cuts a text, `[CLS]` and `[SEP]` included
 CLS, SEP, UNK = 101, 102, 100
+CHUNK = 1_024  # word pieces summed at once: 1 MB; a text of words holds fewer
 DIGEST_LETTERS = 12  # of a sha256 in a model's name: no two tables ever meet by chance
 
 
@@ -111,14 +115,21 @@ class Static:
         self.model = f"static{self._rows.shape[1]}-{digest(packed, vocabulary)}"
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Embed *texts*."""
-        return normalised([self._mean(self._wordpiece.ids(text) or [UNK]) for text in texts])
+        """Embed the first `LONGEST` characters of each of *texts*: 1 ms or two at most."""
+        ids = self._wordpiece.ids
+        return normalised([self.mean(ids(text[:LONGEST]) or [UNK]) for text in texts])
 
-    def _mean(self, ids: list[int]) -> Vectors:
+    def mean(self, ids: Sequence[int]) -> Vectors:
         """Sum the rows of *ids*; the length does not matter, only the direction."""
+        total = self._sum(ids[:CHUNK])
+        for start in range(CHUNK, len(ids), CHUNK):  # all at once would take 1 KB a piece
+            total += self._sum(ids[start : start + CHUNK])
+        return total
+
+    def _sum(self, ids: Sequence[int]) -> Vectors:
         rows = self._rows.take(ids, axis=0).astype(np.float32)
-        mean: Vectors = self._row_scales.take(ids) @ rows
-        return mean
+        total: Vectors = self._row_scales.take(ids) @ rows
+        return total
 
 
 class MiniLM:
@@ -139,7 +150,7 @@ class MiniLM:
         return normalised([self._mean_of(text) for text in texts])
 
     def _mean_of(self, text: str) -> Vectors:
-        ids = self._wordpiece.ids(text)[: MINILM_PIECES - 2]
+        ids = self._wordpiece.ids(text[:LONGEST])[: MINILM_PIECES - 2]
         mean = self.mean([CLS, *ids, SEP])
         return mean if ids else np.zeros_like(mean)
 
@@ -168,6 +179,7 @@ class E5:
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Embed *texts* as queries, the way they were measured."""
+        texts = [text[:LONGEST] for text in texts]
         said = np.array([[bool(text.strip())] for text in texts])
         with self._one_at_a_time:
             rows: Vectors = self._engine.query([_for_c(text) for text in texts])

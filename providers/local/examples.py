@@ -1,6 +1,10 @@
 """
 Labelled examples: `<folder>/<POINT>.jsonl`, one JSON object a line.
 
+A file belongs to the point whose variables its name would make: `guardrail-pinj.jsonl` is
+GUARDRAIL_PINJ's, as `GUARDRAIL_PINJ.jsonl` is; both together are a mistake. Which points a program
+has is not known here: a file of none of them is never asked for.
+
 `{"state": …, "answer": …}`, where the state is what the point is asked about (text, messages or
 an object) and the answer an option's name, true or false, a level's label or a number on the
 score's scale. `"question": "name"` is needed where a point asks several questions, and must be
@@ -10,7 +14,8 @@ left out or right where it asks one. `{"text": …, "label": …}` says the same
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -74,24 +79,47 @@ class Examples:
         return tuple(row for row in self.rows if row.question in names)
 
 
-def read(folder: Path) -> dict[str, Examples]:
+def read(folder: Path, point_of: Callable[[str], str]) -> dict[str, Examples]:
     """
     Read all examples in *folder*: point → examples.
 
+    Args:
+        folder: Holds the files.
+        point_of: Makes a point's name of a file's; ValueError if nothing is left of it.
+
     Raises:
-        Flawed: There is no such folder, no file in it, or a line that is no example.
+        Flawed: There is no such folder, no file in it, a name of no point or two files of one,
+            or a line that is no example.
 
     """
     if not folder.is_dir():
         raise Flawed((str(folder), "there is no such folder"))
-    files = sorted(folder.glob("*.jsonl"))
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".jsonl")
     if not files:
         raise Flawed((str(folder), "it holds no <POINT>.jsonl"))
     flaws: list[tuple[str, str]] = []
-    read = {file.stem.upper(): _examples(file, flaws) for file in files}
+    read = {
+        point: _examples(file, flaws) for point, file in _by_point(files, point_of, flaws).items()
+    }
     if flaws:
         raise Flawed(*flaws[:MOST_FLAWS])
     return read
+
+
+def _by_point(
+    files: list[Path], point_of: Callable[[str], str], flaws: list[tuple[str, str]]
+) -> dict[str, Path]:
+    found: defaultdict[str, list[Path]] = defaultdict(list)
+    for file in files:
+        try:
+            found[point_of(file.stem)].append(file)
+        except ValueError as error:
+            flaws.append((file.name, str(error)))
+    for point, same in found.items():
+        if len(same) > 1:
+            names = ", ".join(file.name for file in same)
+            flaws.append((names, f"more than one file holds the examples of {point}"))
+    return {point: same[0] for point, same in found.items()}
 
 
 def _examples(file: Path, flaws: list[tuple[str, str]]) -> Examples:

@@ -17,6 +17,10 @@ class Fits(Generic[T]):
     """
     Makes each thing once, whoever asks first; one at a time in the background.
 
+    A thing that could not be made is told to those who wait for it (in the background: to the
+    next who asks), and then forgotten: the cause may have been an interrupt or a moment without
+    memory, so whoever asks after that has it made again.
+
     Args:
         background: True: `get` never waits and returns None until the thing is made.
 
@@ -37,16 +41,29 @@ class Fits(Generic[T]):
         if self._process != os.getpid():
             self._begin()  # neither a lock nor a thread can be trusted after a fork
         with self._lock:
-            found = self._made.get(key)
-            future = found or self._keep(key, Future())
-        if found is None:
-            self._start(future, make)
-        return None if self._background and not future.done() else future.result()
+            future = self._made.get(key)
+            if begins := future is None:
+                future = self._keep(key, Future())
+                if self._background:
+                    self._hand_over(key, future, make)
+        if not self._background:
+            if begins:
+                self._run(key, future, make)
+            return future.result()
+        return self._ready(key, future)
 
     def close(self) -> None:
-        """Wait for what is being made, forget what is not begun."""
-        if self._worker is not None and self._process == os.getpid():
-            self._worker.shutdown(wait=True, cancel_futures=True)
+        """Wait for what is being made, forget what is not begun; a later `get` begins anew."""
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            worker, self._worker = self._worker, None
+            begun = list(self._made.items())
+        if worker is not None:
+            worker.shutdown(wait=True, cancel_futures=True)
+            for key, future in begun:
+                if not future.done():
+                    self._drop(key, future)
 
     def _keep(self, key: Hashable, future: Future[T]) -> Future[T]:
         while len(self._made) >= KEPT:
@@ -54,17 +71,33 @@ class Fits(Generic[T]):
         self._made[key] = future
         return future
 
-    def _start(self, future: Future[T], make: Callable[[], T]) -> None:
-        if not self._background:
-            _run(future, make)
-            return
-        with self._lock:
+    def _hand_over(self, key: Hashable, future: Future[T], make: Callable[[], T]) -> None:
+        """Let the worker make it; under the lock, so that nobody shuts the worker down."""
+        try:
             self._worker = self._worker or ThreadPoolExecutor(1, "pointsman-local")
-        self._worker.submit(_run, future, make)
+            self._worker.submit(self._run, key, future, make)
+        except BaseException:  # no thread, or the interpreter ends
+            del self._made[key]
+            raise
 
+    def _ready(self, key: Hashable, future: Future[T]) -> T | None:
+        if not future.done():
+            return None
+        if future.exception() is not None:
+            self._drop(key, future)
+        return future.result()
 
-def _run(future: Future[T], make: Callable[[], T]) -> None:
-    try:
-        future.set_result(make())
-    except BaseException as error:  # noqa: BLE001 - all who wait must learn of it
-        future.set_exception(error)
+    def _run(self, key: Hashable, future: Future[T], make: Callable[[], T]) -> None:
+        try:
+            made = make()
+        except BaseException as error:  # noqa: BLE001 - all who wait must learn of it
+            if not self._background:  # there, nobody waits: it is kept until somebody asks
+                self._drop(key, future)
+            future.set_exception(error)
+        else:
+            future.set_result(made)
+
+    def _drop(self, key: Hashable, future: Future[T]) -> None:
+        with self._lock:
+            if self._made.get(key) is future:
+                del self._made[key]

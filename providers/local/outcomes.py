@@ -88,17 +88,14 @@ class Menu:
 
     def shares(self, cosines: Vectors, vector: Vectors) -> Matrix:
         """Return the probability of each outcome, `[outcomes]`."""
-        shares = softmax(self.scale * cosines)
+        scores = self.scale * cosines.astype(np.float64)
         taught = None if self.head is None else self.head.probabilities(vector[None])[0]
         if self.sentinel is None:
-            return shares if taught is None else taught
-        none = min(float(shares[self.sentinel]), CLIPPED[1])
-        if taught is not None:
-            return np.insert(taught * (1 - none), self.sentinel, none)
-        shares[self.sentinel] = 0
-        shares *= (1 - none) / shares.sum()
-        shares[self.sentinel] = none
-        return shares
+            return softmax(scores) if taught is None else taught
+        none = min(float(softmax(scores)[self.sentinel]), CLIPPED[1])
+        # among themselves: beside a sentinel far above them, their shares would all be zero
+        others = softmax(np.delete(scores, self.sentinel)) if taught is None else taught
+        return np.insert(others * (1 - none), self.sentinel, none)
 
     def sure(self, share: float, best: float) -> float:
         """Return how sure a choice of this *share* is, given the *best* cosine."""

@@ -8,9 +8,9 @@ threshold rejects them. With `LOCAL_EXAMPLES` it learns both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -21,16 +21,18 @@ from pydantic import BaseModel, ConfigDict
 from ...gateway.answers import Chosen, Held, RawAnswer, Reply, Scored
 from ...gateway.errors import Fault, SetupError
 from ...gateway.plugins import Call, Limits, Setup
+from ...gateway.points import suffix_of
 from ...gateway.questions import Ask, Choice, Predicate, Question, Score
+from .bounds import LONGEST
 from .encoders import Encoder, MissingExtra, Vectors, encoder
-from .examples import Answer, Example, Examples, Flawed, read
+from .examples import Answer, Examples, Flawed, read
 from .fits import Fits
 from .meaning import Reader
 from .outcomes import SCORE_CONFIDENCE, Lessons, Menu, choice_menu, judged_menu, weak_truth
 from .words import Said, part, said
 
 TRUTHS = {"false": 0, "true": 1}  # the rows of a predicate's menu
-CACHED_MENUS = 1_024  # questions as asked: point, name, options
+CACHED_MENUS = 64  # questions as offered; one of 255 options takes 0.25 MB and its texts
 
 Judged: TypeAlias = tuple[RawAnswer, Menu, float]
 """An answer, what it was read from, and the cosine of the nearest outcome."""
@@ -42,7 +44,8 @@ class LocalSettings(BaseModel):
 
     Attributes:
         encoder: `LOCAL_ENCODER`: `static` (ships with Pointsman), `minilm` or `e5` (extras).
-        examples: `LOCAL_EXAMPLES`: folder of `<POINT>.jsonl` with labelled examples.
+        examples: `LOCAL_EXAMPLES`: folder of `<POINT>.jsonl` with labelled examples; the name is
+            read as that of the point's variables is, so `guardrail-pinj.jsonl` is one too.
         fit: `LOCAL_FIT`: `wait` (the first ask of a point waits for its head) or `background`
             (it is answered without examples until the head is there).
 
@@ -63,7 +66,7 @@ class Local:
         name: As selected.
         model: The encoder, `static256-<digest of the table>`; an answer that examples helped
             names them too: `…+<digest of the file>`.
-        limits: Those of the gateway.
+        limits: A megabyte of state; more would take long only to be read.
         blocking: True if an ask may take more than a millisecond: with an encoder other than
             `static`, and where the first ask waits for a head.
 
@@ -72,7 +75,7 @@ class Local:
 
     """
 
-    limits = Limits()
+    limits = Limits(characters=1_000_000)
 
     def __init__(self, setup: Setup) -> None:
         settings = setup.read(LocalSettings)
@@ -90,7 +93,10 @@ class Local:
         Answer every question.
 
         The notes hold, for each, the `cosine` of its nearest outcome (low: out of scope), and
-        where there are examples how many were used and how many name no outcome offered.
+        where there are examples how many were used (`examples`) and how many of those about it
+        name no outcome offered (`unused`). Where not one row of the point's file fits, the answer
+        is that without examples and `unused` counts the whole file: its labels, or the names
+        of its questions, are misspelt, or it is meant for other options.
         """
         state = ask.state if isinstance(ask.state, str) else msgspec.json.decode(ask.text)
         whole = said(state)
@@ -106,7 +112,7 @@ class Local:
         return Reply(answers, model=self._served(call.point, notes), notes=notes)
 
     def close(self) -> None:
-        """Wait for a head that is being fitted; fit no other."""
+        """Wait for a head that is being fitted, forget those that are not begun."""
         self._fits.close()
 
     def _about(self, state: Any, name: str, whole: Said, vector: Vectors) -> Vectors:  # noqa: ANN401 - any JSON
@@ -126,18 +132,20 @@ class Local:
         examples = self._examples.get(point)
         if examples is None or not heard:  # a head would answer silence with its base rates
             return plain
-        rows = examples.about(name, alone=alone)
-        fit = (point, name, alone, key)
-        return self._fits.get(fit, lambda: self._taught(key, question, rows)) or plain
+        teach = partial(self._taught, key, name, question, examples, alone=alone)
+        return self._fits.get((point, name, alone, key), teach) or plain
 
     def _untaught(self, key: _Key) -> Menu:
         return self._prepared(key, None)
 
-    def _taught(self, key: _Key, question: Question, rows: Sequence[Example]) -> Menu:
+    def _taught(
+        self, key: _Key, name: str, question: Question, examples: Examples, *, alone: bool
+    ) -> Menu:
+        rows = examples.about(name, alone=alone)
         positions = [_position(question, row.answer) for row in rows]
         known = [(row, at) for row, at in zip(rows, positions, strict=True) if at is not None]
         if not known:
-            return replace(self._plain(key), unused=len(rows))
+            return replace(self._plain(key), unused=len(examples.rows))
         vectors = np.stack([self._reader.state(said(row.state)) for row, _ in known])
         lessons = Lessons(vectors, np.array([at for _, at in known], np.intp))
         return replace(self._prepared(key, lessons), unused=len(rows) - len(known))
@@ -184,11 +192,16 @@ def _described(question: Question) -> _Key:
     match question:
         case Choice(options=options, sentinel=sentinel):
             position = None if sentinel is None else list(options).index(sentinel)
-            return tuple(options.items()), position, True
+            return _short(options.items()), position, True
         case Predicate(instructions=instructions, true=true, false=false):
-            return (("", false), (instructions, true)), None, False
+            return _short((("", false), (instructions, true))), None, False
         case Score(levels=levels):
-            return tuple(levels.items()), None, False
+            return _short(levels.items()), None, False
+
+
+def _short(described: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Cut to what an encoder reads: open options come with the state, and menus are kept."""
+    return tuple((name[:LONGEST], text[:LONGEST]) for name, text in described)
 
 
 def _position(question: Question, answer: Answer) -> int | None:
@@ -221,7 +234,7 @@ def _read_examples(folder: Path | None) -> dict[str, Examples]:
     if folder is None:
         return {}
     try:
-        return read(folder)
+        return read(folder, suffix_of)
     except Flawed as error:
         fix = "Correct LOCAL_EXAMPLES or the file"
         faults = (Fault("LOCAL_EXAMPLES", f"{where}: {what}", fix) for where, what in error.flaws)

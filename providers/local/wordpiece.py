@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 UNKNOWN = "[UNK]"
 LONGEST_WORD = 100  # characters; the reference gives up on longer ones
-CACHED_WORDS = 50_000  # some 10 MB at most
-CACHED_CHARACTERS = 20_000  # more distinct ones than any natural text holds
+CACHED_WORDS = 20_000  # 4 MB of natural words, 20 MB of the worst; then it starts anew, since
+CACHED_CHARACTERS = 20_000  # made-up ones must not keep the natural ones out for good
 
 _CJK = (  # read as one word each; the reference's own ranges, 2B920 for 2B820 included
     (0x3400, 0x4DBF),
@@ -45,9 +45,10 @@ class WordPiece:
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self._ids = {piece: position for position, piece in enumerate(vocabulary)}
-        self._unknown = [self._ids[UNKNOWN]]
-        self._longest = max(map(len, vocabulary))
+        ids = {piece: position for position, piece in enumerate(vocabulary)}
+        self._unknown = [ids[UNKNOWN]]
+        self._first = _Pieces(ids)
+        self._later = _Pieces({piece[2:]: at for piece, at in ids.items() if piece[:2] == "##"})
         self._characters = _Characters()
         self._words: dict[str, list[int]] = {}
 
@@ -59,38 +60,50 @@ class WordPiece:
         return found
 
     def _new(self, word: str) -> list[int]:
-        pieces = self._pieces(word)
-        if len(self._words) < CACHED_WORDS:
-            self._words[word] = pieces
+        if len(word) > LONGEST_WORD:
+            return self._unknown  # never remembered: a few of 1 MB would stay for good
+        if len(self._words) >= CACHED_WORDS:
+            self._words.clear()
+        self._words[word] = pieces = self._pieces(word)
         return pieces
 
     def _pieces(self, word: str) -> list[int]:
         """Take the longest known piece, again and again; one gap spoils the whole word."""
-        if len(word) > LONGEST_WORD:
-            return self._unknown
         pieces: list[int] = []
-        start = 0
-        while start < len(word):
-            end = self._end_of_piece(word, start)
-            if end is None:
+        known, rest = self._first, word
+        while rest:
+            piece = known.longest(rest)
+            if not piece:
                 return self._unknown
-            pieces.append(self._ids[_piece(word, start, end)])
-            start = end
+            pieces.append(known.ids[piece])
+            known, rest = self._later, rest[len(piece) :]
         return pieces
 
-    def _end_of_piece(self, word: str, start: int) -> int | None:
-        longest = min(len(word), start + self._longest)
-        ends = range(longest, start, -1)
-        return next((end for end in ends if _piece(word, start, end) in self._ids), None)
+
+class _Pieces:
+    """The pieces that may stand in one place: at the beginning of a word, or later in it."""
+
+    def __init__(self, ids: dict[str, int]) -> None:
+        self.ids = ids
+        self._lengths: dict[str, int] = {}  # three letters → of the longest piece with them
+        for piece in ids:
+            self._lengths[piece[:3]] = max(len(piece), self._lengths.get(piece[:3], 0))
+
+    def longest(self, rest: str) -> str:
+        """Find the longest piece that *rest* begins with; empty if there is none."""
+        piece = rest[: self._lengths.get(rest[:3], 2)]  # made-up words would try 18 lengths
+        while piece and piece not in self.ids:
+            piece = piece[:-1]
+        return piece
 
 
 class _Characters(dict[int, str]):
     """What becomes of a character, for `str.translate`; filled as characters turn up."""
 
     def __missing__(self, code: int) -> str:
-        plain = _plain(chr(code))
-        if len(self) < CACHED_CHARACTERS:
-            self[code] = plain
+        if len(self) >= CACHED_CHARACTERS:
+            self.clear()
+        self[code] = plain = _plain(chr(code))
         return plain
 
 
@@ -98,12 +111,12 @@ def _plain(character: str) -> str:
     """Clean, lower-case and strip one character; blanks round it mean a word of its own."""
     if character in "\t\n\r":
         return " "
-    if unicodedata.category(character) in _REMOVED or character == "\ufffd":
+    if character == "\ufffd" or unicodedata.category(character) in _REMOVED:
         return ""
     if character.isspace():
         return " "
-    bases = (c for c in unicodedata.normalize("NFD", character) if unicodedata.category(c) != "Mn")
-    plain = "".join(_spaced(small) for base in bases for small in base.lower())
+    bases = [c for c in unicodedata.normalize("NFD", character) if unicodedata.category(c) != "Mn"]
+    plain = "".join([_spaced(small) for base in bases for small in base.lower()])
     return f" {plain} " if _is_cjk(ord(character)) else plain
 
 
@@ -114,8 +127,4 @@ def _spaced(character: str) -> str:
 
 
 def _is_cjk(code: int) -> bool:
-    return any(first <= code <= last for first, last in _CJK)
-
-
-def _piece(word: str, start: int, end: int) -> str:
-    return word[start:end] if start == 0 else f"##{word[start:end]}"
+    return code >= _CJK[0][0] and any(first <= code <= last for first, last in _CJK)

@@ -25,6 +25,11 @@ cost 6 to 25 points on BANKING77, earlier turns in the same text 10 on SGD. So, 
    `goals`, if there is one; the rest of the state is *earlier*.
 
 Of the earlier turns the newest four count. Nothing of the question ever enters.
+
+However much there is, an ask reads so much (`bounds.py`): 2,000 characters of a text; of a
+transcript those turns that begin in its last 8,000; 200 entries of a list (the first and the
+last 100) and 200 fields of an object; some 2,000 fields and entries and 100,000 characters in
+all, the outer ones first. A text that is JSON is read as such up to 20,000 characters.
 """
 
 from __future__ import annotations
@@ -35,9 +40,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard
 
+from .bounds import LONGEST, bounded, is_list, is_object
+
 Json: TypeAlias = Any
 
 EARLIER_TURNS = 4  # two were measured; more than four say little about the last message
+LONGEST_TRANSCRIPT = 8_000  # characters from its end
+LONGEST_JSON = 20_000  # characters of a text that is JSON: a few milliseconds
 DEEPEST = 32  # levels of a state that are read; deeper ones are no words but an attack
 
 KINDS = (  # of fields that hold what was said last, the strongest first; by a word of the name
@@ -85,13 +94,18 @@ Turn: TypeAlias = tuple[bool, str]
 def said(state: Json) -> Said:
     """Find the words said in *state*; the module's docstring gives the rule."""
     if isinstance(state, str):
-        held = _held(state)
-        return _conversation(_spoken(state)) if held is None else Said(_joined([held]) or state)
+        held = bounded(_held(state), _cut)
+        text = _cut(state)
+        return _conversation(_spoken(text)) if held is None else Said(_joined([held]) or text)
+    return _of_data(bounded(state, _cut))
+
+
+def _of_data(state: Json) -> Said:
     if _is_message(state):
         return _conversation(_turns(state))
-    if _is_object(state):
+    if is_object(state):
         return _fields(state)
-    if _is_list(state) and any(map(_is_message, state)):
+    if is_list(state) and any(map(_is_message, state)):
         return _conversation(_turns(state))
     return Said(_joined([state]))
 
@@ -105,20 +119,30 @@ def part(state: Json, question: str) -> Json:
 
     """
     numbered = re.fullmatch(r"(.+?)[_.]?(\d{1,3})", question)
-    if numbered is None or not _is_object(state):
+    if numbered is None or not is_object(state):
         return None
     entries, number = state.get(f"{numbered[1]}s"), int(numbered[2])
-    return entries[number - 1] if _is_list(entries) and 1 <= number <= len(entries) else None
+    return entries[number - 1] if is_list(entries) and 1 <= number <= len(entries) else None
 
 
 def _held(text: str) -> Json:
     """Read a text that is a JSON object or array; None for any other."""
-    if not text.lstrip().startswith(("{", "[")):
+    if len(text) > LONGEST_JSON or not text.lstrip().startswith(("{", "[")):
         return None
     try:
         return json.loads(text) or None
     except (ValueError, RecursionError):
         return None
+
+
+def _cut(text: str) -> str:
+    """Keep the beginning of a long text, but the last turns of a long transcript."""
+    if len(text) <= LONGEST:
+        return text
+    if not _ROLE.match(text[:LONGEST].lstrip()):
+        return text[:LONGEST]
+    role = _ROLE.search(text, max(0, len(text) - LONGEST_TRANSCRIPT))
+    return text[role.start() :] if role else text[-LONGEST:]
 
 
 def _conversation(turns: Sequence[Turn]) -> Said:
@@ -152,7 +176,7 @@ def _kind(name: str, value: Json) -> int | None:
         return len(KINDS)
     speech = parts[-1] in SPEAKERS | KINDS[1] | KINDS[2]
     if EARLIER.intersection(parts) or (BEFORE.intersection(parts) and speech):
-        settings = "context" in parts and _is_object(value)  # of a session, not words
+        settings = "context" in parts and is_object(value)  # of a session, not words
         return len(KINDS) if settings else None
     if KINDS[0].intersection(parts) and speech:
         return 0
@@ -175,8 +199,8 @@ def _turns(value: Json) -> list[Turn]:
     if _is_message(value):
         text = "" if value["role"] in NOT_SAID else "\n".join(_parts(value["content"]))
         return [(value["role"] == "user", text)] if text else []
-    if _is_list(value):
-        return [turn for one in value if not _is_list(one) for turn in _turns(one)]
+    if is_list(value):
+        return [turn for one in value if not is_list(one) for turn in _turns(one)]
     return [(False, _joined([value]))]
 
 
@@ -192,9 +216,9 @@ def _spoken(text: str) -> list[Turn]:
 
 def _parts(content: Json) -> list[str]:
     """Read a message's content: a text, or parts of which those with a text count."""
-    if not _is_list(content):
+    if not is_list(content):
         return _texts(content)
-    texts = [part.get("text") if _is_object(part) else part for part in content]
+    texts = [part.get("text") if is_object(part) else part for part in content]
     return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
@@ -214,8 +238,8 @@ def _joined(values: Iterable[Json]) -> str:
 def _leaves(value: Json, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif depth < DEEPEST and (_is_object(value) or _is_list(value)):
-        for one in value.values() if _is_object(value) else value:
+    elif depth < DEEPEST and (is_object(value) or is_list(value)):
+        for one in value.values() if is_object(value) else value:
             yield from _leaves(one, depth + 1)
 
 
@@ -226,13 +250,5 @@ def _reads_as_words(text: str) -> bool:
     return len(words) > 1 or not _ID.search(words[0])
 
 
-def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    return isinstance(value, dict)
-
-
-def _is_list(value: Json) -> TypeGuard[list[Json]]:
-    return isinstance(value, list)
-
-
 def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
-    return _is_object(value) and "content" in value and isinstance(value.get("role"), str)
+    return is_object(value) and "content" in value and isinstance(value.get("role"), str)
