@@ -9,6 +9,7 @@ from .errors import Fault
 from .settings import CURRENT, GLOBALS, PREFIX, SUFFIXES, parse
 
 NEAR = 0.8  # how alike two names are before one is suggested for the other
+WHOLE = 0.9  # the same for whole variables, most letters of which are alike anyway
 
 
 def unread(values: Mapping[str, str], points: Collection[str]) -> Iterable[Fault]:
@@ -47,7 +48,7 @@ def _of_point(name: str, point: str, suffix: str, points: Collection[str]) -> Fa
 def _nearest(name: str, read: Collection[str]) -> str:
     words = name.count("_")  # a variable of a point is longer than a global: not the same thing
     known = [one for one in read if one not in GLOBALS or one.count("_") == words]
-    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=NEAR)), "")
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=WHOLE)), "")
 
 
 def _did(meant: str) -> str:

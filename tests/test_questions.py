@@ -71,7 +71,7 @@ CONTRADICTIONS: Mapping[str, Callable[[], object]] = {
     "options that are a number": lambda: Choice("q", 5),  # type: ignore[arg-type]
     "options without an order": lambda: Choice("q", {"a", "b"}),
     "options frozen without an order": lambda: Choice("q", frozenset(TWO)),
-    "a description that is no text": lambda: Choice("q", {"a": 1, "b": ""}),  # type: ignore[dict-item]
+    "a description that is no text": lambda: Choice("q", {"a": 1, "b": ""}),
     "levels that are a number": lambda: Score("q", 5),  # type: ignore[arg-type]
     "a range of texts": lambda: Score("q", low="0", high="1"),  # type: ignore[arg-type]
     "a meaning that is no text": lambda: Predicate("q", true=5),  # type: ignore[arg-type]

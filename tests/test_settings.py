@@ -26,8 +26,8 @@ from pointsman import (
     hookimpl,
     scripted,
 )
+from pointsman.gateway import checks, unbuilt
 from pointsman.gateway import settings as module
-from pointsman.gateway import unbuilt
 from pointsman.gateway.plugins import Make, Offer
 from pointsman.gateway.points import suffix_of
 
@@ -301,7 +301,17 @@ PROVIDERS_NUMBERS = {
     "JEV_MIN_CONFIDENCE": ["-0.1", "2", "nan"],
     "JEV_TIMEOUT_SECONDS": ["0", "-1", "nan", "inf", "fast"],
     "JEV_MAX_ATTEMPTS": ["0", "6", "1.5", "two"],
-    "JEV_BASE_URL": ["ai-gateway.vercel.sh", "ftp://x.test", "http:// x"],
+    "JEV_BASE_URL": [
+        "ai-gateway.vercel.sh",
+        "ftp://x.test",
+        "http:// x",
+        "https://user@x.test/v1",
+        "https://user:word@x.test/v1",
+        "https://x.test/v1?key=1",
+        "https://x.test/v1?",
+        "https://x.test/v1#top",
+    ],
+    "AI_GATEWAY_API_KEY": ["sk canary", "sk-canáry", "sk-canary\x00", "sk\ncanary", "“sk-canary”"],
 }
 
 
@@ -313,6 +323,68 @@ def test_a_selected_providers_variables_are_checked_at_start(variable: str, text
     selected = {"DECISION_PROVIDER": "jev", **KEY}
 
     assert fault_of({**selected, variable: text}).keys() == {variable}
+
+
+@pytest.mark.parametrize(
+    ("variable", "problem"),
+    [
+        ("DECISION_A_MIN_CONFIDENCE", "it must be a number, written like 0.5, from 0 to 1"),
+        ("DECISION_A_DEADLINE_SECONDS", "it must be a number, written like 0.5, above 0"),
+        ("DECISION_FALLBACK_SHARE", "it must be a number, written like 0.5, above 0 and below 1"),
+        ("DECISION_FALLBACK_TO_CURRENT", "it must be true or false"),
+        ("DECISION_LOG", "it must be 'console', 'json' or 'off'"),
+        ("JEV_TIMEOUT_SECONDS", "it must be a number, written like 0.5, above 0"),
+        ("JEV_MAX_ATTEMPTS", "it must be a whole number from 1 to 5"),
+        ("JEV_MIN_CONFIDENCE", "it must be a number, written like 0.5, from 0 to 1"),
+        ("JEV_BASE_URL", "give a whole URL: https://host/path"),
+    ],
+)
+def test_a_fault_says_what_the_value_must_be(variable: str, problem: str) -> None:
+    """Its form and its range, not which of them was missed first."""
+    selected = {"DECISION_PROVIDER": "jev", **KEY}
+
+    for text in ("-7,5", "perhaps"):
+        assert fault_of({**selected, variable: text})[variable].problem == problem
+
+
+@pytest.mark.parametrize("variable", ["DECISION_PROVIDER", "DECISION_A_PROVIDER"])
+@pytest.mark.parametrize(
+    "name",
+    ["current/x", "current/", "jev/", "local/", "local//", "local/a b", "local/é", "local/a/b"],
+)
+def test_an_instance_is_named_so_that_variables_can_be(variable: str, name: str) -> None:
+    """And what the host runs has none: `local` would decide in its place."""
+    fault = fault_of({**KEY, variable: name})[variable]
+
+    assert "instance" in fault.problem
+
+
+def test_the_language_is_one_that_the_points_on_offer_speak() -> None:
+    """A user's own points speak what they like; they are looked at once they are declared."""
+    offered = Gateway.from_env({"DECISION_LOG": "off"}).points.values()
+
+    for language, known in (("en", True), ("PT", True), ("fr", False), ("$HOME", False)):
+        settings = Settings.read({"DECISION_LANGUAGE": language})
+        assert (not list(checks.unspoken(settings, offered))) is known
+    (fault,) = checks.unspoken(Settings.read({"DECISION_LANGUAGE": "canary"}), offered)
+    assert (fault.where, fault.fix) == ("DECISION_LANGUAGE", "Set one of: en, pt")
+    assert "canary" not in fault.problem
+    assert not list(checks.unspoken(Settings.read({"DECISION_LANGUAGE": "fr"}), [point("A")]))
+
+
+def test_a_declared_point_that_does_not_speak_the_language_is_a_fault(
+    gateway_of: Gateways,
+) -> None:
+    questions = {"fr": {"decision": TEAM}, "de": {"decision": TEAM}}
+    gateway = gateway_of({"DECISION_LANGUAGE": "EN"})
+    for name in ("A", "B"):
+        gateway.point(DecisionPoint(name=name, questions=questions))(_route)
+
+    with pytest.raises(SetupError) as caught:
+        gateway.check()
+
+    (fault,) = caught.value.faults
+    assert (fault.where, fault.fix) == ("DECISION_LANGUAGE", "Set one of: de, fr")
 
 
 def test_a_providers_variables_are_its_own_business_while_nobody_selects_it(
@@ -447,9 +519,62 @@ def test_a_file_is_read_only_when_named_and_the_environment_wins(
     assert settings.variables.origins["DECISION_B_MIN_CONFIDENCE"] == str(file)
 
 
-def test_a_named_file_that_is_absent_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="no such file"):
-        Settings.read({}, tmp_path / "absent.env")
+def test_an_empty_variable_hides_no_line_of_a_file(tmp_path: Path) -> None:
+    """Empty is unset, wherever it stands."""
+    file = tmp_path / ".env"
+    file.write_text("DECISION_A_MIN_CONFIDENCE=0.9\n", "utf-8")
+
+    settings = Settings.read({"DECISION_A_MIN_CONFIDENCE": " "}, file)
+
+    assert settings.plan(point("A")).gate.minimum == 0.9
+    assert settings.variables.origins["DECISION_A_MIN_CONFIDENCE"] == str(file)
+
+
+def test_a_line_that_cannot_be_read_is_a_fault_at_its_number(tmp_path: Path) -> None:
+    """Beside all others, and without a word of what stands in it."""
+    file = tmp_path / ".env"
+    file.write_text(
+        "# first\n\nfoo sk-canary\nexport DECISION_PROVIDER=jevv\n\n"
+        "AI_GATEWAY_API_KEY='sk-canary\nDECISION_LOG=off\n",
+        "utf-8",
+    )
+
+    with pytest.raises(SetupError) as caught:
+        Gateway.from_env({}, file)
+
+    assert [fault.where for fault in caught.value.faults] == [
+        f"{file}:3",
+        f"{file}:6",
+        "DECISION_PROVIDER",
+    ]
+    assert "canary" not in str(caught.value)
+
+
+def test_a_named_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.env"
+    latin.write_bytes("JEV_MODEL=coerência".encode("latin-1"))
+
+    for path, told in ((tmp_path / "absent.env", "no such file"), (tmp_path, "it is a folder")):
+        with pytest.raises(SetupError, match=told):
+            Settings.read({}, path)
+    with pytest.raises(SetupError, match="not written in UTF-8"):
+        Settings.read({}, latin)
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("DECISION_A_MIN_CONFIDENCE=0.9\n", "utf-8-sig")
+
+    assert Settings.read({}, file).plan(point("A")).gate.minimum == 0.9
+
+
+def test_variables_are_texts() -> None:
+    planted: Any = {"DECISION_A_MIN_CONFIDENCE": 0.9, "DECISION_STRICT": True, 5: "x"}
+
+    faults = fault_of(planted)
+
+    assert faults.keys() == {"DECISION_A_MIN_CONFIDENCE", "DECISION_STRICT", "5"}
+    assert "not float" in faults["DECISION_A_MIN_CONFIDENCE"].problem
 
 
 def test_named_instances_have_their_own_variables_first(gateway_of: Gateways) -> None:
@@ -495,6 +620,67 @@ def test_a_misspelt_variable_is_named_with_the_nearest(gateway_of: Gateways) -> 
 
     assert faults["DECISION_ROUTR_PROVIDER"].fix == "Did you mean DECISION_ROUTER_PROVIDER?"
     assert faults["DECISION_FALLBAK_SHARE"].fix == "Did you mean DECISION_FALLBACK_SHARE?"
+
+
+@pytest.mark.parametrize(
+    ("variable", "fix"),
+    [
+        ("DECISION_ROUTER", "Did you mean DECISION_ROUTER_PROVIDER?"),
+        ("decision_router_provider", "Did you mean DECISION_ROUTER_PROVIDER?"),
+        ("Decision_Provider", "Did you mean DECISION_PROVIDER?"),
+        ("decision_routr_provider", "Did you mean DECISION_ROUTER_PROVIDER?"),
+        ("DECISION_PROVIDR", "Did you mean DECISION_PROVIDER?"),
+        ("DECISION_ROUTER_PROVIDR", "Did you mean DECISION_ROUTER_PROVIDER?"),
+        ("DECISION_ZZZ", "Declare the point, or unset it"),
+        ("decision_zzz", "Unset it"),
+    ],
+)
+def test_what_nothing_reads_may_have_meant(gateway_of: Gateways, variable: str, fix: str) -> None:
+    assert odd(gateway_of({variable: "local"}))[variable].fix == fix
+
+
+@pytest.mark.parametrize("variable", ["DECISION_TEAM_PROVIDER", "DECISION_TEAM_PROVIDR"])
+def test_a_variable_of_a_point_never_means_all_points(gateway_of: Gateways, variable: str) -> None:
+    """Whoever followed such advice would hand every decision to that provider."""
+    fault = odd(gateway_of({variable: "local"}))[variable]
+
+    assert "Did you mean" not in fault.fix
+    if variable.endswith("PROVIDER"):
+        assert "no point TEAM is known here" in fault.problem
+        assert "--app module:gateway" in fault.fix
+
+
+def test_a_misspelt_variable_of_a_selected_provider_is_named(gateway_of: Gateways) -> None:
+    environ = {"JEV_MODLE": "x", "JEV_UNRELATED": "x", "JEVELIN": "x", "LOCAL_ENCODR": "static"}
+    read = {"JEV_MIN_CONFIDENCE": "0.5", "JEV_MODEL": "a/b", "JEV__EU__MODEL": "a/b", **KEY}
+
+    gateway = gateway_of({"DECISION_A_PROVIDER": "jev/eu", **environ, **read})
+    gateway.point("A", TEAM)(_route)
+
+    faults = odd(gateway)
+    assert faults.keys() == {"JEV_MODLE"}
+    assert faults["JEV_MODLE"].fix == "Did you mean JEV_MODEL?"
+    quiet = gateway_of({**environ, **KEY})
+    assert odd(quiet) == {}
+
+
+def test_a_deadline_that_leaves_the_provider_no_time_is_reported(gateway_of: Gateways) -> None:
+    """It would be skipped each time: half of 80 ms is kept for the fallback."""
+    environ = {
+        "DECISION_PROVIDER": "local",
+        "DECISION_A_DEADLINE_SECONDS": "0.08",
+        "DECISION_B_DEADLINE_SECONDS": "0.2",
+        "DECISION_C_DEADLINE_SECONDS": "0.01",
+        "DECISION_C_PROVIDER": "current",
+    }
+    gateway = gateway_of(environ)
+    for name in "ABC":
+        gateway.point(name, TEAM)(_route)
+
+    faults = odd(gateway)
+
+    assert faults.keys() == {"DECISION_A_DEADLINE_SECONDS"}
+    assert "0.040 s" in faults["DECISION_A_DEADLINE_SECONDS"].problem
 
 
 def test_what_nothing_reads_is_an_error_when_strict(gateway_of: Gateways) -> None:
@@ -550,6 +736,9 @@ def test_a_global_provider_that_every_line_masks_is_reported(gateway_of: Gateway
     gateway.point("ROUTER", TEAM)(_route)
 
     assert "changes nothing" in odd(gateway)["DECISION_PROVIDER"].problem
+    lines = {f"DECISION_{name}_PROVIDER": "current" for name in gateway.points}
+    unasked = gateway_of({"DECISION_PROVIDER": "local", **lines})
+    assert "changes nothing" in odd(unasked)["DECISION_PROVIDER"].problem
     gateway.point("OTHER", TEAM)(_route)
     assert odd(gateway) == {}
 

@@ -635,7 +635,7 @@ def gives_a_maker(message: str) -> Callable[[], Awaitable[str]]:
 
 
 def gives_a_list(message: str) -> list[Coroutine[Any, Any, str]]:
-    return [] if message else []
+    return [_later(message)]
 
 
 def quoted(message: str) -> "collections.abc.Awaitable[str]":  # noqa: UP037 - that is the case
@@ -693,10 +693,10 @@ async def asks_later(message: str) -> Ask:
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda message: None, "A: `ask` must return an Ask, not a NoneType"),
+        (lambda *_: None, "A: `ask` must return an Ask, not a NoneType"),
         (lambda message: message, "A: `ask` must return an Ask, not a str"),
         (asks_later, "A: `ask` must return an Ask, not a coroutine"),
-        (lambda message: Ask(1j, {"q": TEAM}), "A: state is of type complex"),
+        (lambda *_: Ask(1j, {"q": TEAM}), "A: state is of type complex"),
     ],
 )
 def test_what_ask_builds_is_an_ask(gateway_of: Gateways, ask: Any, told: str) -> None:

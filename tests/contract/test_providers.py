@@ -323,6 +323,8 @@ def test_jev_asks_as_the_protocol_says(upstream: respx.MockRouter) -> None:
         ({}, "", Reason.OK),
         ({}, "openai/gpt-6-luna-decisions", Reason.MISMATCHED),
         ({}, "typesafe-ai/jevelin", Reason.MISMATCHED),
+        ({}, "acme/jev", Reason.MISMATCHED),
+        ({}, "acme/jev-1.13.0", Reason.MISMATCHED),
         (
             {"x-ai-gateway-decision-fallback-triggered": "true"},
             "typesafe-ai/jev",
@@ -351,6 +353,29 @@ def test_jev_believes_only_the_model_it_asked_for(
     assert attempt.usage is not None
     assert attempt.usage.estimated
     assert made.record.cost_usd == pytest.approx(1000 * 0.042e-6)
+
+
+def test_a_model_without_a_vendor_names_none(upstream: respx.MockRouter) -> None:
+    """`only: ["jev"]` would keep everybody out."""
+    gateway = Gateway.from_env({**environ("jev"), "JEV_MODEL": "jev"})
+
+    made = gateway.ask_sync("TEAM", ASK, current=lambda: None)
+    gateway.close()
+
+    body = msgspec.json.decode(upstream.calls.last.request.content)
+    assert (body["model"], body.get("providerOptions")) == ("jev", None)
+    assert made.provider == "jev"
+
+
+def test_half_an_emoji_is_asked_all_the_same(upstream: respx.MockRouter) -> None:
+    """A truncation by the host is no failure of the provider."""
+    gateway = Gateway.from_env(environ("jev"))
+
+    for state in ("cut \ud83d", {"said": "cut \ud83d"}):
+        made = gateway.ask_sync("TEAM", Ask(state, ASK.questions), current=lambda: None)
+        assert made.provider == "jev"
+        assert "cut \ufffd" in msgspec.json.decode(upstream.calls.last.request.content)["input"]
+    gateway.close()
 
 
 def test_jev_takes_another_base_url_and_model(upstream: respx.MockRouter) -> None:
