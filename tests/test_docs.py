@@ -62,3 +62,23 @@ def test_the_example_file_names_nothing_that_is_not_there() -> None:
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)
     assert named - points <= set(VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("provider", "printed"),
+    [("current", "none current ['ok']"), ("local", "billing local ['ok']")],
+)
+def test_the_first_snippet_prints_what_the_readme_says(
+    provider: str,
+    printed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One variable is changed, and another provider answers."""
+    monkeypatch.setenv("DECISION_LOG", "off")
+    monkeypatch.setenv("DECISION_ROUTER_PROVIDER", provider)
+
+    exec(compile(FENCE.findall(README)[0], "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102
+
+    assert capsys.readouterr().out.strip() == printed
+    assert printed in README
