@@ -252,15 +252,13 @@ class Gateway(Lifecycle):
         host: Hosted,
         on_undecided: OnUndecided | None,
     ) -> tuple[Wiring, Case]:
-        wiring, wired, asked, built = self._resolved(point, ask)
-        if on_undecided is not None:
-            asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
+        wiring, wired, asked, built = self._resolved(point, ask, on_undecided)
         if host.current is None:
             must_end(asked, wired)
         return wiring, case_of(wiring, wired, asked, built, host)
 
     def _resolved(
-        self, point: str | DecisionPoint, ask: Ask | State
+        self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None
     ) -> tuple[Wiring, Wired, DecisionPoint, Ask]:
         wiring = self._wiring
         if isinstance(point, DecisionPoint):
@@ -271,6 +269,8 @@ class Gateway(Lifecycle):
             name = suffix_of(point)
             asked = known[name] if name in known else declared(point, questions, known)
         self._note(asked, asked.name)
+        if on_undecided is not None:  # before the ask is built: a tie takes this outcome
+            asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
         built = ask if isinstance(ask, Ask) else asked.ask(ask, wiring.settings.globals.language)
         return wiring, self._wired(wiring, asked), asked, built
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from . import checks
-from .discovery import discover
+from .discovery import discover, named
 from .errors import Fault, SetupError, raise_all
 from .forks import Lock
 from .plugins import Observer, Provider
@@ -53,7 +53,7 @@ class Lifecycle:
         given = None if settings is None else settings.variables.values
         self._source: tuple[Any, Any] = (given, None)
         self._plugins = tuple(plugins)
-        self._observers = tuple((getattr(one, "__name__", repr(one)), one) for one in observers)
+        self._observers = named(observers)
         self._stand_in = stand_in
         from .runtime import Runtime  # asks come later: an import need not pay for their client
 
@@ -118,7 +118,8 @@ class Lifecycle:
         wiring = Wiring(
             settings, plugins, gateway, telemetry, self._runtime, stand_in=self._stand_in
         )
-        raise_all([*settings.faults, *wiring.faults()])
+        spoken = checks.unspoken(settings, plugins.points.values())
+        raise_all([*settings.faults, *wiring.faults(), *spoken])
         telemetry.setup(checks.broken(wiring))
         return wiring
 

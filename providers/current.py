@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
+from ..gateway.environment import ProviderName
 from ..gateway.errors import SetupError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class CurrentSettings(BaseSettings):
     """What stands in for the host."""
 
-    provider: str = Field("local", alias="CURRENT_PROVIDER")
+    provider: ProviderName = Field("local", alias="CURRENT_PROVIDER")
 
 
 def current(setup: Setup) -> Provider:

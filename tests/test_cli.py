@@ -403,7 +403,7 @@ def test_ask_a_question_of_your_own_in_plain_words() -> None:
         (("ROUTER", "--text", "x", "--options", "twice.json"), "named twice"),
         (("ROUTER", "--text", "x", "--options", "fallback,b"), "Leave it out: it is added"),
         (("X", "-q", "One?", "--text", "x", "--options", "a"), "1 options"),
-        (("GUARDRAIL_PINJ", "--text", "x", "--language", "de"), "speaks en, pt"),
+        (("GUARDRAIL_PINJ", "--text", "x", "--language", "de"), "Set one of: en, pt"),
     ],
 )
 def test_wrong_asks_are_told_in_a_sentence(args: tuple[str, ...], said: str) -> None:

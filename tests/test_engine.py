@@ -168,8 +168,8 @@ def test_any_line_without_fallback_is_believed_or_one_error(
     if isinstance(ended, NoAnswer):
         assert ended.reason is not Reason.OK
         assert [one.reason for one in ended.attempts] == [ended.reason]
-    else:
-        assert ended.provider == "told"
+    else:  # what is nested is `current`'s, also without fallback
+        assert ended.provider == ("current" if line is Reason.NESTED else "told")
     assert host.runs == (1 if peeks else 0)
 
 
@@ -473,3 +473,16 @@ def test_a_score_is_carried_to_its_scale(gateway: Gateway) -> None:
     ask = Ask("hello", {"how": Score("How much?", low=0, high=10)})
     with gateway.override({"RATE": scripted(7.0)}):
         assert gateway.ask_sync("RATE", ask, current=lambda: 0.0).value == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize(("policy", "value"), [("block", True), ("allow", False)])
+def test_a_tie_takes_what_the_call_says_for_undecided(
+    gateway_of: Callable[..., Gateway], policy: Any, *, value: bool
+) -> None:
+    """At exactly one half the call's own policy decides, not the point's."""
+    gateway = gateway_of({"DECISION_GUARDRAIL_PINJ_MIN_CONFIDENCE": "0.5"})
+
+    with gateway.override({"GUARDRAIL_PINJ": scripted({"injection": True}, confidence=0.5)}):
+        decision = gateway.ask_sync("GUARDRAIL_PINJ", "a text", on_undecided=policy)
+
+    assert (decision.value, decision.provider) == (value, "scripted")

@@ -116,13 +116,13 @@ class Unhashable(enum.Enum):
     """Named like one option, and valued by what has no hash."""
 
     billing = ["b"]  # noqa: RUF012 - that is the case
-    tech = {}  # type: ignore[var-annotated] # noqa: RUF012
+    tech = ["t"]  # noqa: RUF012
 
 
 class Other(enum.Enum):
     """Named like none."""
 
-    sales = []  # type: ignore[var-annotated] # noqa: RUF012
+    sales = ["s"]  # noqa: RUF012
 
 
 def test_an_enum_of_values_without_a_hash_is_held_by_its_names() -> None:

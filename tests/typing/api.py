@@ -170,6 +170,7 @@ as_awaitable: Callable[[str, list[str]], Awaitable[Team]] = host_async
 
 # --- questions ---------------------------------------------------------------------------
 
+Choice("Which team?", Team, "billing")
 Choice("q", ["a", "b"], "a", abstains=True, when=When("x", ("y",)))
 Choice("q", {1: "a"})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
 Choice(["q"], ["a", "b"])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
