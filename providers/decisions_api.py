@@ -149,7 +149,7 @@ def _refused(response: HttpResponse) -> NoAnswer:
     """Read an error's status, and the codes that say more than it; never its message."""
     try:
         error = msgspec.json.decode(response.content, type=_ErrorBody).error or _Error()
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         error = _Error()
     said = {str(error.code), str(error.type)}
     if "insufficient_quota" in said:

@@ -107,7 +107,7 @@ def _billed(body: bytes) -> Reply | None:
     """Read what an unreadable answer cost all the same."""
     try:
         bill = _bill.decode(body)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return Reply((), bill.model, _usage(bill))
 
@@ -115,7 +115,7 @@ def _billed(body: bytes) -> Reply | None:
 def _decoded(ask: Ask, body: bytes) -> Reply:
     try:
         response = _response.decode(body)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise NoAnswer(_why_unreadable(body)) from None
     if response.error != NO_ERROR:
         raise NoAnswer(Reason.PROVIDER_ERROR)
@@ -223,7 +223,7 @@ def _cost(metadata: Metadata | None) -> float | None:
 
 def _why_unreadable(body: bytes) -> Reason:
     """Tell an error, and a literal NaN or Infinity, from other unreadable bodies."""
-    with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         if _failed.decode(body).error != NO_ERROR:
             return Reason.PROVIDER_ERROR
     literals: list[str] = []
