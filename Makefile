@@ -32,7 +32,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt pip
-	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,pii]' --group dev
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
@@ -50,6 +50,7 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/turn.py
 	$(BIN)/python benchmarks/local_accuracy.py
 
 format: $(VENV)/.dev

@@ -2,7 +2,8 @@
 What is decided: the built-in decision points, as data.
 
 Each point is one declaration: its questions in English and Portuguese, its safe outcome,
-and the reason beside each number.
+and the reason beside each number. Beside them stand pure functions that say what a
+decision makes the host do.
 """
 
 from __future__ import annotations
@@ -10,22 +11,235 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..gateway.plugins import hookimpl
-from .guardrails import GUARDRAIL_PINJ
-from .judges import JUDGE_RQLT
-from .routing import ROUTE_CONTINUITY, ROUTER
+from .extraction import Candidate, Parameters
+from .goals import MULTI_INTENT, MultiIntentState, usable
+from .guardrails import Action, Rail, guardrail, on_output, rail
+from .interruption import (
+    PROCESSING_INTERRUPTION,
+    Interruption,
+    InterruptionState,
+    interruption,
+)
+from .judges import (
+    JUDGE_ALUC,
+    JUDGE_CSI,
+    JUDGE_LLM_JUDGE,
+    JUDGE_RQLT,
+    JUDGE_VCTN,
+    GroundednessState,
+    JudgedState,
+    QualityState,
+    SentimentState,
+    ToneState,
+)
+from .judging import Judgement, Sentiment, judge, judged
+from .parameters import TRANSACTION_PARAMETER_RECONCILIATION, ReconciliationState, by_field
+from .planning import Goal, GoalPlan
+from .rails_in import (
+    GUARDRAIL_COER,
+    GUARDRAIL_COER_VOICE_STRICT,
+    GUARDRAIL_DLEX_IN,
+    GUARDRAIL_GUARDRAIL,
+    GUARDRAIL_OOS,
+    GUARDRAIL_PINJ,
+    GUARDRAIL_RAGSEC,
+    GUARDRAIL_TOX,
+    CoherenceState,
+    StagedState,
+    TalkState,
+    TextState,
+)
+from .rails_out import (
+    GUARDRAIL_AOFERTA,
+    GUARDRAIL_DLEX_OUT,
+    GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK,
+    GUARDRAIL_FRASEOLOGIA,
+    GUARDRAIL_GRL,
+    GUARDRAIL_REVPREC,
+    EvidenceState,
+    LeakState,
+    OfferState,
+    RecheckState,
+    WordingState,
+)
+from .routing import (
+    ROUTE_CONTINUITY,
+    ROUTER,
+    Continuity,
+    ContinuityState,
+    Destination,
+    Intent,
+    RouterState,
+    Turn,
+    continuity,
+    destination,
+)
+from .settling import (
+    Confirmation,
+    Shift,
+    ShiftKind,
+    confirmation,
+    relevance,
+    shift,
+)
+from .supervisor import GLOBAL_SUPERVISOR, SupervisorState, backend
+from .transaction import (
+    TRANSACTION_CONFIRMATION,
+    TRANSACTION_INTENT_SHIFT,
+    TRANSACTION_PARAMETER_RELEVANCE,
+    ConfirmationState,
+    RelevanceState,
+    ShiftState,
+)
+from .workflow import (
+    WORKFLOW_EXPECTED_INPUT,
+    WORKFLOW_REENTRY,
+    ExpectedInput,
+    ExpectedInputState,
+    Reenter,
+    Reentry,
+    ReentryState,
+    Reprompt,
+    Resume,
+    expected_input,
+    reentry,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..gateway.points import DecisionPoint
 
-__all__ = ["GUARDRAIL_PINJ", "JUDGE_RQLT", "ROUTER", "ROUTE_CONTINUITY"]
+__all__ = [
+    "GLOBAL_SUPERVISOR",
+    "GUARDRAIL_AOFERTA",
+    "GUARDRAIL_COER",
+    "GUARDRAIL_COER_VOICE_STRICT",
+    "GUARDRAIL_DLEX_IN",
+    "GUARDRAIL_DLEX_OUT",
+    "GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK",
+    "GUARDRAIL_FRASEOLOGIA",
+    "GUARDRAIL_GRL",
+    "GUARDRAIL_GUARDRAIL",
+    "GUARDRAIL_OOS",
+    "GUARDRAIL_PINJ",
+    "GUARDRAIL_RAGSEC",
+    "GUARDRAIL_REVPREC",
+    "GUARDRAIL_TOX",
+    "JUDGE_ALUC",
+    "JUDGE_CSI",
+    "JUDGE_LLM_JUDGE",
+    "JUDGE_RQLT",
+    "JUDGE_VCTN",
+    "MULTI_INTENT",
+    "PROCESSING_INTERRUPTION",
+    "ROUTER",
+    "ROUTE_CONTINUITY",
+    "TRANSACTION_CONFIRMATION",
+    "TRANSACTION_INTENT_SHIFT",
+    "TRANSACTION_PARAMETER_RECONCILIATION",
+    "TRANSACTION_PARAMETER_RELEVANCE",
+    "WORKFLOW_EXPECTED_INPUT",
+    "WORKFLOW_REENTRY",
+    "Action",
+    "Candidate",
+    "CoherenceState",
+    "Confirmation",
+    "ConfirmationState",
+    "Continuity",
+    "ContinuityState",
+    "Destination",
+    "EvidenceState",
+    "ExpectedInput",
+    "ExpectedInputState",
+    "Goal",
+    "GoalPlan",
+    "GroundednessState",
+    "Intent",
+    "Interruption",
+    "InterruptionState",
+    "JudgedState",
+    "Judgement",
+    "LeakState",
+    "MultiIntentState",
+    "OfferState",
+    "Parameters",
+    "QualityState",
+    "Rail",
+    "RecheckState",
+    "ReconciliationState",
+    "Reenter",
+    "Reentry",
+    "ReentryState",
+    "RelevanceState",
+    "Reprompt",
+    "Resume",
+    "RouterState",
+    "Sentiment",
+    "SentimentState",
+    "Shift",
+    "ShiftKind",
+    "ShiftState",
+    "StagedState",
+    "SupervisorState",
+    "TalkState",
+    "TextState",
+    "ToneState",
+    "Turn",
+    "WordingState",
+    "backend",
+    "by_field",
+    "confirmation",
+    "continuity",
+    "destination",
+    "expected_input",
+    "guardrail",
+    "interruption",
+    "judge",
+    "judged",
+    "on_output",
+    "rail",
+    "reentry",
+    "relevance",
+    "shift",
+    "usable",
+]
 
 
 @hookimpl
 def pointsman_points() -> Sequence[DecisionPoint]:
     """Offer the catalogue."""
-    return (ROUTE_CONTINUITY, ROUTER, GUARDRAIL_PINJ, JUDGE_RQLT)
+    return (
+        ROUTE_CONTINUITY,
+        ROUTER,
+        WORKFLOW_EXPECTED_INPUT,
+        WORKFLOW_REENTRY,
+        TRANSACTION_CONFIRMATION,
+        TRANSACTION_PARAMETER_RELEVANCE,
+        TRANSACTION_INTENT_SHIFT,
+        MULTI_INTENT,
+        TRANSACTION_PARAMETER_RECONCILIATION,
+        GLOBAL_SUPERVISOR,
+        PROCESSING_INTERRUPTION,
+        GUARDRAIL_GUARDRAIL,
+        GUARDRAIL_GRL,
+        GUARDRAIL_PINJ,
+        GUARDRAIL_COER,
+        GUARDRAIL_TOX,
+        GUARDRAIL_REVPREC,
+        GUARDRAIL_AOFERTA,
+        GUARDRAIL_OOS,
+        GUARDRAIL_FRASEOLOGIA,
+        GUARDRAIL_RAGSEC,
+        GUARDRAIL_DLEX_IN,
+        GUARDRAIL_DLEX_OUT,
+        GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK,
+        JUDGE_CSI,
+        JUDGE_VCTN,
+        JUDGE_ALUC,
+        JUDGE_RQLT,
+        JUDGE_LLM_JUDGE,
+    )
 
 
 def _demo() -> object:

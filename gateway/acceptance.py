@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored
+from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored, Unread
 from .confidence import choice_confidence, score_confidence
 from .errors import NoAnswer, Reason
 from .questions import Ask, Choice, Predicate, Question, Score, Value, When
@@ -170,6 +170,8 @@ def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:
     """
     if isinstance(raw, Refused):
         raise NoAnswer(Reason.REFUSED)
+    if isinstance(raw, Unread):
+        raise NoAnswer(raw.reason)
     if isinstance(question, Choice) and isinstance(raw, Chosen):
         return _choice(question, raw, scale)
     if isinstance(question, Predicate) and isinstance(raw, Held):

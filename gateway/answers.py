@@ -68,7 +68,19 @@ class Refused(msgspec.Struct, frozen=True, tag="refusal"):
     """The provider declines to answer this question."""
 
 
-RawAnswer: TypeAlias = Chosen | Held | Scored | Refused
+class Unread(msgspec.Struct, frozen=True, tag="unread"):
+    """
+    An answer that cannot be read, among others that can: it fails only its own question.
+
+    Attributes:
+        reason: Why.
+
+    """
+
+    reason: Reason
+
+
+RawAnswer: TypeAlias = Chosen | Held | Scored | Refused | Unread
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):

@@ -7,63 +7,112 @@ import contextvars
 import inspect
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from . import context
 from .current import Current
-from .engine import OVERDUE, AskProvider, RunCurrent, Step
+from .deadlines import bounded, left, until
 from .errors import NoAnswer, Reason, SetupError
+from .steps import OVERDUE, AskProvider, RunCurrent, Step
 
 if TYPE_CHECKING:
     from .answers import Reply
     from .plugins import Call
+    from .questions import Ask
+    from .resilience import Lane
     from .runtime import Runtime
     from .telemetry import Telemetry
 
 
-class Asking:
-    """Performs the steps of one gateway's flows."""
+SHORT = 1_000  # characters that a mask reads within about a millisecond
 
-    def __init__(self, runtime: Runtime, telemetry: Telemetry) -> None:
+
+class Shares(Protocol):
+    """What a turn does with the asks of its decisions."""
+
+    def passes(self) -> None:
+        """Learn that a decision does not ask now."""
+        ...
+
+    def sync(self, step: AskProvider, asking: Asking) -> object:
+        """Ask on this thread, unless the answer is known."""
+        ...
+
+    async def async_(self, step: AskProvider, asking: Asking) -> object:
+        """Ask in this task, or in a call that others share, unless the answer is known."""
+        ...
+
+
+class Asking:
+    """
+    Performs the steps of one gateway's flows.
+
+    Args:
+        runtime: What is open.
+        telemetry: Is told of a plug-in's bugs.
+        owner: The gateway, whose turns count.
+
+    """
+
+    def __init__(self, runtime: Runtime, telemetry: Telemetry, owner: object) -> None:
         self._runtime = runtime
         self._telemetry = telemetry
+        self._owner = owner
 
     def sync(self, step: Step) -> object:
         """Do *step* on the caller's own thread."""
         if type(step) is RunCurrent:
             return _taken(step)
         assert type(step) is AskProvider
+        turn = context.turn(self._owner)
+        return self.alone_sync(step) if turn is None else turn.sync(step, self)
+
+    async def async_(self, step: Step) -> object:
+        """Do *step* in the caller's own task."""
+        turn = context.turn(self._owner)
+        if type(step) is RunCurrent:
+            if turn is not None:
+                turn.passes()
+            return await _current(step)
+        assert type(step) is AskProvider
+        return await (self.alone(step) if turn is None else turn.async_(step, self))
+
+    def alone_sync(self, step: AskProvider) -> object:
+        """Ask on this thread, whatever else the turn asks."""
         lane = step.lane
         try:
+            ask = _leaving(lane, step.ask)
             if lane.shape == "answer":
                 provider: Any = lane.provider
-                return provider.answer(step.ask, step.call)
-            return self._sync(step)
+                return provider.answer(ask, step.call)
+            return self._sync(step, ask)
         except (NoAnswer, SetupError):
             raise
         except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
             raise self._strange(step, bug) from None
 
-    def _sync(self, step: AskProvider) -> object:
-        lane, ask, call = step.lane, step.ask, step.call
+    def _sync(self, step: AskProvider, ask: Ask) -> object:
+        lane, call = step.lane, step.call
         provider: Any = lane.provider
         if lane.shape == "async":
             apart = _apart(call)
-            return self._runtime.wait(lambda: provider.answer(ask, apart), _left(call.deadline))
+            return self._runtime.wait(lambda: provider.answer(ask, apart), left(call.deadline))
         client = self._runtime.sync_client()
-        until = _until(provider.timeout, call.deadline)
-        return self._runtime.send_sync(
-            provider.exchange(ask, call), client, until, provider.attempts
-        )
+        end = until(provider.timeout, call.deadline)
+        return self._runtime.send_sync(provider.exchange(ask, call), client, end, provider.attempts)
 
-    async def async_(self, step: Step) -> object:
-        """Do *step* in the caller's own task."""
-        if type(step) is RunCurrent:
-            return await _current(step)
-        assert type(step) is AskProvider
+    def started(self, step: AskProvider) -> asyncio.Task[object]:
+        """Ask in a task that belongs to the gateway: it ends when the gateway is closed."""
+        task = asyncio.get_running_loop().create_task(self.alone(step))
+        self._runtime.on_loop().own(task)
+        return task
+
+    async def alone(self, step: AskProvider) -> object:
+        """Ask in this task, whatever else the turn asks."""
         try:
-            return await self._async(step)
+            return await self._async(step, await self._masked(step))
         except (NoAnswer, SetupError):
             raise
         except asyncio.CancelledError as bug:
@@ -74,33 +123,41 @@ class Asking:
         except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
             raise self._strange(step, bug) from None
 
-    async def _async(self, step: AskProvider) -> object:
-        lane, ask, call = step.lane, step.ask, step.call
+    async def _masked(self, step: AskProvider) -> Ask:
+        """Mask here what is short; a long text is searched beside the loop."""
+        lane, ask, end = step.lane, step.ask, step.call.deadline
+        if lane.mask is None or len(ask.text) <= SHORT:
+            return _leaving(lane, ask)
+        loop = asyncio.get_running_loop()
+        return await bounded(loop.run_in_executor(self._runtime.pool(), _leaving, lane, ask), end)
+
+    async def _async(self, step: AskProvider, ask: Ask) -> object:
+        lane, call = step.lane, step.call
         provider: Any = lane.provider
         if lane.shape == "exchange":
-            return await self._exchange(step)
+            return await self._exchange(step, ask)
         if lane.shape == "async":
-            return await _bounded(provider.answer(ask, call), call.deadline)
+            return await bounded(provider.answer(ask, call), call.deadline)
         if not lane.blocking:
             return provider.answer(ask, call)
         loop = asyncio.get_running_loop()
         # in a copy of this context: its nested asks are of the same session
         answer = partial(contextvars.copy_context().run, provider.answer, ask, _apart(call))
         work = loop.run_in_executor(self._runtime.pool(), answer)
-        return await _bounded(work, call.deadline)
+        return await bounded(work, call.deadline)
 
-    async def _exchange(self, step: AskProvider) -> Reply:
+    async def _exchange(self, step: AskProvider, ask: Ask) -> Reply:
         provider: Any = step.lane.provider
-        until = _until(provider.timeout, step.call.deadline)
+        end = until(provider.timeout, step.call.deadline)
         here = self._runtime.on_loop()
         places = here.places(step.lane.name)
-        await _placed(places, until)
+        await _placed(places, end)
         try:
             shard = await here.lend()
             try:
-                exchange = provider.exchange(step.ask, step.call)
+                exchange = provider.exchange(ask, step.call)
                 return await self._runtime.send_async(
-                    exchange, shard.client, until, provider.attempts
+                    exchange, shard.client, end, provider.attempts
                 )
             finally:
                 shard.busy -= 1
@@ -111,6 +168,11 @@ class Asking:
         """A stranger's plug-in may raise anything: its bug, told by its type alone."""
         self._telemetry.provider_bug(step.lane.name, bug)
         return NoAnswer(Reason.PROVIDER_ERROR)
+
+
+def _leaving(lane: Lane, ask: Ask) -> Ask:
+    """Give *ask* as it may leave for *lane*'s provider; every ask passes here, shared or not."""
+    return ask if lane.mask is None else lane.masked(ask)
 
 
 def _apart(call: Call) -> Call:
@@ -136,7 +198,7 @@ def _taken(step: RunCurrent) -> object:
     raise SetupError.of(step.call.point, "the function under this point returned a coroutine", fix)
 
 
-async def _placed(places: asyncio.Semaphore, until: float) -> None:
+async def _placed(places: asyncio.Semaphore, end: float) -> None:
     """
     Wait for a place in front of the pool.
 
@@ -145,7 +207,7 @@ async def _placed(places: asyncio.Semaphore, until: float) -> None:
 
     """
     try:
-        await _bounded(places.acquire(), until if places.locked() else None)
+        await bounded(places.acquire(), end if places.locked() else None)
     except NoAnswer:
         raise NoAnswer(Reason.SKIPPED) from None
 
@@ -165,32 +227,3 @@ async def _current(step: RunCurrent) -> object:
         if not scope.expired():
             raise
         return OVERDUE
-
-
-async def _bounded(awaitable: Any, until: float | None) -> Any:  # noqa: ANN401 - passes through
-    """
-    Await, but not beyond *until*.
-
-    Raises:
-        NoAnswer: `timeout`; what was awaited is cancelled.
-
-    """
-    if until is None:
-        return await awaitable
-    scope = asyncio.timeout(until - time.monotonic())
-    try:
-        async with scope:
-            return await awaitable
-    except TimeoutError:
-        if not scope.expired():
-            raise
-        raise NoAnswer(Reason.TIMEOUT) from None
-
-
-def _until(timeout: float, deadline: float | None) -> float:
-    own = time.monotonic() + timeout
-    return own if deadline is None else min(own, deadline)
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -48,6 +48,7 @@ def oddities(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> list[Fault]:
         *_idle(wiring, asked),
         *_masked(wiring, asked or known),
         *_hurried(wiring, known),
+        *_stopped(wiring, asked or known),
     ]
 
 
@@ -110,6 +111,16 @@ def _hurried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fau
             problem = f"it leaves {plan.provider!r} {left:.3f} s, in which hardly any answers"
             fix = "Allow more seconds, or a smaller DECISION_FALLBACK_SHARE"
             yield Fault(plan.why["deadline"], problem, fix)
+
+
+def _stopped(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
+    """Points without fallback whose host blocks where nobody answers."""
+    for point in asked.values():
+        plan = wiring.settings.plan(point)
+        if point.fails_closed and plan.provider != CURRENT and not plan.fallback:
+            problem = f"{point.name} blocks where nobody answers: an outage of {plan.provider!r}"
+            fix = "Switch the fallback on for it, or accept that"
+            yield Fault(plan.why["fallback"], f"{problem} blocks everything", fix)
 
 
 def _strayed(settings: Settings) -> Iterable[Fault]:

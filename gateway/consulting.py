@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .cases import Case
 from .deciding import run_async, run_sync
-from .engine import Case, consult, recorded
+from .engine import consult, recorded
 from .settings import CURRENT
 
 if TYPE_CHECKING:

@@ -1,16 +1,19 @@
-"""What surrounds a call: its loop, the session's subject, and who collects its decisions."""
+"""What surrounds a call: its loop, its session and turn, and who collects its decisions."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import Generator
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .errors import SetupError
 from .records import Decision
+
+if TYPE_CHECKING:
+    from .asking import Shares
 
 _session: ContextVar[_Bound | None] = ContextVar("pointsman_session", default=None)
 _collecting: ContextVar[tuple[_Collector, ...]] = ContextVar("pointsman_collecting", default=())
@@ -19,8 +22,10 @@ _collecting: ContextVar[tuple[_Collector, ...]] = ContextVar("pointsman_collecti
 class _Bound:
     """One entry of a session; a left one counts no more, wherever its context was copied to."""
 
-    def __init__(self, owner: object, subject: str, outer: _Bound | None) -> None:
-        self.owner, self.subject, self.left = owner, subject, False
+    def __init__(
+        self, owner: object, subject: str | None, outer: _Bound | None, turn: Shares | None
+    ) -> None:
+        self.owner, self.subject, self.turn, self.left = owner, subject, turn, False
         self.outer = _open(outer)
 
 
@@ -37,13 +42,14 @@ class Session:
     Some frameworks enter it in one task and leave it in another. It may be entered again.
     """
 
-    def __init__(self, owner: object, subject: str) -> None:
+    def __init__(self, owner: object, subject: str | None) -> None:
         self._owner = owner
         self._subject = subject
+        self._turn: Shares | None = None  # what a turn binds besides
         self._entered: list[_Bound] = []
 
     def __enter__(self) -> Self:
-        bound = _Bound(self._owner, self._subject, _session.get())
+        bound = _Bound(self._owner, self._subject, _session.get(), self._turn)
         self._entered.append(bound)
         _session.set(bound)
         return self
@@ -74,9 +80,34 @@ class Session:
 def subject(owner: object) -> str | None:
     """The subject of *owner*'s session around this call, if there is one."""
     bound = _session.get()
-    while bound is not None and (bound.left or bound.owner is not owner):
+    while bound is not None and (bound.left or bound.owner is not owner or bound.subject is None):
         bound = bound.outer
     return None if bound is None else bound.subject
+
+
+def turn(owner: object) -> Shares | None:
+    """What the decisions of *owner*'s turn around this call share, if there is one."""
+    bound = _session.get()
+    while bound is not None and (bound.left or bound.owner is not owner or bound.turn is None):
+        bound = bound.outer
+    return None if bound is None else bound.turn
+
+
+def within(owner: object, subject: str | None, turn: Shares) -> Context:
+    """Copy this context, for a task that is to run in *turn* wherever it was entered."""
+    copied = copy_context()
+    copied.run(_session.set, _Bound(owner, subject, _session.get(), turn))
+    return copied
+
+
+@contextlib.contextmanager
+def bound(owner: object, subject: str | None, turn: Shares) -> Generator[None]:
+    """Run what is inside in *turn*, wherever it was entered."""
+    token = _session.set(_Bound(owner, subject, _session.get(), turn))
+    try:
+        yield
+    finally:
+        _session.reset(token)
 
 
 class _Collector:

@@ -63,3 +63,8 @@ class Current:
         """End what a provider began and nobody waits for any more."""
         if self._value is not _NOT_RUN and asyncio.isfuture(self._value):
             self._value.cancel()
+
+
+def path(function: Callable[[], Any] | None) -> Current | None:
+    """Make a host's own path of a *function* without arguments; None if there is none."""
+    return None if function is None else Current(function)

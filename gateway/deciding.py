@@ -12,15 +12,18 @@ from typing import Any, TypeVar
 import msgspec
 
 from . import context
+from .cases import Case, Supplied
 from .current import Current
-from .engine import Case, Flow, Outcome, drive_async, drive_sync, recorded
-from .errors import DeclarationError, SetupError
+from .engine import Flow, drive_async, drive_sync, recorded
+from .errors import DeclarationError, NothingToAsk, SetupError
 from .plugins import Call
 from .points import DecisionPoint
-from .questions import Ask
+from .questions import Ask, Outcome
 from .records import Decision
 from .returns import Read, Write, reader
 from .settings import CURRENT
+from .state import State
+from .supplying import outcome_reader, supplying
 from .telemetry import Telemetry
 from .wiring import Wired, Wiring
 from .wrapping import Arguments, Wrapped
@@ -38,6 +41,7 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
         write: Outcome → host's value.
         subject: Who it is about.
         within: The call that this one is nested in.
+        supply: Its value → what is asked about it, for a hybrid point.
 
     """
 
@@ -46,6 +50,7 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     write: Write | None = None
     subject: str | None = None
     within: Call | None = None
+    supply: Callable[[Any], Supplied] | None = None
 
 
 def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
@@ -56,23 +61,53 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     """
     point, language = wrapped.point, wiring.settings.globals.language
     current = Current(wrapped.function, *given)
+    ask = supply = None
     try:
-        ask = wrapped.build(given, language)
+        if point.hybrid is None:
+            ask = wrapped.build(given, language)
+        else:
+            state = wrapped.given(given)
+            supply = supplying(point, state, language, wrapped.read, wrapped.write)
         subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
     except Exception as error:
         if wired.planned is not None and not isinstance(error, DeclarationError):
             raise
         wiring.telemetry.read_failed(point.name, error)
         return case_of(wiring, wired, point, None, Hosted(current=current))
-    write = None if wired.planned is None else wrapped.writes(ask.questions)
-    host = Hosted(current=current, read=wrapped.read, write=write, subject=subject)
+    write = None if wired.planned is None or ask is None else wrapped.writes(ask.questions)
+    host = Hosted(current=current, read=wrapped.read, write=write, subject=subject, supply=supply)
     return case_of(wiring, wired, point, ask, host)
+
+
+def asked_case(
+    wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | State, host: Hosted
+) -> Case:
+    """
+    Put together what the engine needs to be asked without a wrapped function.
+
+    Raises:
+        SetupError: Nothing decides when a provider cannot.
+
+    """
+    if host.current is None:
+        must_end(point, wired)
+    elif point.hybrid is not None and not isinstance(ask, Ask):
+        supply = supplying(point, ask, wiring.settings.globals.language)
+        host = msgspec.structs.replace(host, supply=supply)
+        return case_of(wiring, wired, point, None, host)
+    return case_of(wiring, wired, point, built_by(point, ask, wiring), host)
+
+
+def built_by(point: DecisionPoint, ask: Ask | State, wiring: Wiring) -> Ask:
+    """Give *ask* as it is, or the point's own questions about a state."""
+    return ask if isinstance(ask, Ask) else point.ask(ask, wiring.settings.globals.language)
 
 
 def case_of(
     wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
 ) -> Case:
     """Put together what the engine needs."""
+    read = host.read if point.hybrid is None else outcome_reader(point.hybrid, host.read)
     return Case(
         point=point,
         plan=wired.plan,
@@ -81,11 +116,12 @@ def case_of(
         planned=wired.planned,
         behind=wired.behind,
         own_gate=wired.own_gate,
-        read=partial(_careful, host.read, ask, wiring.telemetry, point.name),
+        read=partial(_careful, read, ask, wiring.telemetry, point.name),
         write=host.write or _same,
         id=_new_id(),
         begun=time.perf_counter(),
         attempts=[],
+        supply=host.supply and partial(_told, host.supply, wiring.telemetry, point.name),
     )
 
 
@@ -145,14 +181,27 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted, owner: object) -> Ca
     )
 
 
+def _told(
+    supply: Callable[[Any], Supplied], telemetry: Telemetry, point: str, value: object
+) -> Supplied:
+    """Tell where the host's value supplies nothing that can be asked about."""
+    try:
+        return supply(value)
+    except (NothingToAsk, SetupError):
+        raise
+    except Exception as error:
+        telemetry.read_failed(point, error)
+        raise
+
+
 def _careful(
     read: Read | None, ask: Ask | None, telemetry: Telemetry, point: str, value: object
 ) -> Outcome:
     """The host's value is already its answer: failing to read it must not cost it."""
-    if ask is None:
+    if ask is None and read is None:
         return None
     try:
-        return (read or reader(ask.questions))(value)  # type: ignore[no-any-return]
+        return (read or reader(ask.questions if ask else {}))(value)  # type: ignore[no-any-return]
     except Exception as error:  # noqa: BLE001 - a user's function may raise anything
         telemetry.read_failed(point, error)
         return None

@@ -12,6 +12,7 @@ import msgspec
 import pluggy
 
 from .errors import Fault, SetupError, raise_all
+from .masking import MaskOffer
 from .plugins import PROJECT, Hooks, Make, Observer, Offer
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 HOOKS = {
     "provider": "pointsman_providers",
+    "mask": "pointsman_masks",
     "decision point": "pointsman_points",
     "command": "pointsman_commands",
     "tool": "pointsman_tools",
@@ -32,6 +34,7 @@ class Plugins(msgspec.Struct, frozen=True):
 
     Attributes:
         offers: Provider name → offer.
+        masks: Mask name → offer.
         points: Point name → declaration.
         commands: Sub-command name → function that returns a Typer app.
         tools: Tool name → function.
@@ -41,6 +44,7 @@ class Plugins(msgspec.Struct, frozen=True):
     """
 
     offers: Mapping[str, Offer]
+    masks: Mapping[str, MaskOffer]
     points: Mapping[str, DecisionPoint]
     commands: Mapping[str, Callable[[], Any]]
     tools: Mapping[str, Callable[..., Any]]
@@ -131,7 +135,11 @@ class _Found:
         for what, pairs in offered.items():
             for offer, value in pairs:
                 self._take(name, what, offer, value)
-        self.clashes += _misoffered(name, offered["provider"], observers)
+        for what in ("provider", "mask"):
+            self.clashes += _misoffered(name, what, offered[what])
+        if not all(callable(one) for one in observers):
+            problem = "an observer of this plug-in cannot be called"
+            self.clashes.append(Fault(name, problem, "Repair it"))
         if by_hand and not hooked:
             fix = "Pass a module or object with @hookimpl functions"
             self.clashes.append(Fault(f"plugins: {name}", "it has no hook of Pointsman", fix))
@@ -152,6 +160,7 @@ class _Found:
 
         return Plugins(
             offers=offered("provider"),
+            masks=offered("mask"),
             points=offered("decision point"),
             commands=offered("command"),
             tools=offered("tool"),
@@ -170,16 +179,12 @@ def _pairs(some: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - a stranger
     return [(one.name, one) for one in some]
 
 
-def _misoffered(
-    plugin: str, offers: Iterable[tuple[str, Any]], observers: Iterable[object]
-) -> Iterable[Fault]:
-    """Names that no variable could say, and observers that cannot be told anything."""
+def _misoffered(plugin: str, what: str, offers: Iterable[tuple[str, Any]]) -> Iterable[Fault]:
+    """Names that no variable could say."""
     for name, _ in offers:
         if not re.fullmatch("[a-z0-9][a-z0-9_-]*", name):
-            problem = f"it offers the provider {name!r}, which no variable can name"
+            problem = f"it offers the {what} {name!r}, which no variable can name"
             yield Fault(plugin, problem, "Call it by lower-case letters, digits, - and _")
-    if not all(callable(one) for one in observers):
-        yield Fault(plugin, "an observer of this plug-in cannot be called", "Repair it")
 
 
 def _hooks_of(plugin: object) -> tuple[Any, bool]:

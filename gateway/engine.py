@@ -15,91 +15,35 @@ import msgspec
 
 from .acceptance import Gate, Verdict, accept
 from .answers import Answer, Reply, sound
-from .errors import NoAnswer, Reason
+from .cases import Case, Supplied
+from .errors import NoAnswer, NothingToAsk, Reason, SetupError
 from .plugins import Call
-from .points import DecisionPoint
-from .questions import Ask, Value
+from .questions import Outcome
 from .records import Attempt, Decision, Record
 from .resilience import Lane
-from .settings import CURRENT, Plan
+from .settings import CURRENT
+from .steps import OVERDUE, AskProvider, RunCurrent, Sent, Step
 
 T = TypeVar("T")
-Outcome: TypeAlias = Value | Mapping[str, Value | None] | None
+Flow: TypeAlias = Generator[Step, Any, T]
 
 
 NOBODY = Verdict(Reason.OK)  # where no provider's answer decided
 NO_REPLY = Reply({})
 
 
-class AskProvider(msgspec.Struct, frozen=True, gc=False):
-    """Ask *lane*'s provider; the answer is a `Reply`, or `NoAnswer` is thrown back."""
-
-    lane: Lane
-    ask: Ask
-    call: Call
-
-
-OVERDUE: Any = object()
-"""Sent back for an async path of the host's that was cancelled at the deadline."""
-
-
-class RunCurrent(msgspec.Struct, frozen=True, gc=False):
-    """
-    Run what the host runs today; what it raises is thrown back untouched.
-
-    Attributes:
-        call: Its circumstances.
-        alone: No provider was to be asked.
-
-    """
-
-    call: Call
-    alone: bool = False
-
-
-Step: TypeAlias = AskProvider | RunCurrent
-Flow: TypeAlias = Generator[Step, Any, T]
-
-
-class Case(msgspec.Struct, kw_only=True):
-    """
-    One decision to be made.
-
-    Attributes:
-        point: Where.
-        plan: By whom, and what is believed.
-        ask: What is asked; None where this call brought what cannot be asked.
-        call: In which circumstances; `call.current` runs the host's own path.
-        planned: The planned provider's lane; None if the plan is `current`.
-        behind: The lane of the provider that stands in where the host has no path of its own.
-        own_gate: The gate of that stand-in.
-        read: Host's value → outcome in the point's vocabulary.
-        write: Outcome → host's value.
-        id: The decision's id.
-        begun: When it began, on `time.perf_counter`.
-        attempts: What was tried so far.
-
-    """
-
-    point: DecisionPoint
-    plan: Plan
-    ask: Ask | None
-    call: Call
-    planned: Lane | None
-    behind: Lane | None
-    own_gate: Gate | None
-    read: Callable[[Any], Outcome]
-    write: Callable[[Any], Any]
-    id: str
-    begun: float
-    attempts: list[Attempt] = []
-
-
 def decide(case: Case) -> Flow[Decision[Any]]:
     """Ask the planned provider; where it is not believed, `current` decides, once."""
+    if case.supply is not None and case.planned is not None:
+        try:
+            yield from _supply(case, case.supply)
+        except NothingToAsk:
+            return _of_host(case)
     decision = yield from consult(case)
     if decision is not None:
         return decision
+    if case.hosted is not None:
+        return _of_host(case)
     if case.call.current is not None:
         return (yield from _host(case))
     if case.behind is not None and case.behind is not case.planned and case.own_gate is not None:
@@ -131,21 +75,39 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     return None
 
 
+def _supply(case: Case, supply: Callable[[Any], Supplied]) -> Flow[None]:
+    """
+    Run the host's own path for what the provider chooses among; once, also for the fallback.
+
+    Raises:
+        NothingToAsk: It leaves nothing to choose.
+
+    """
+    decision = yield from _host(case)
+    case.hosted = decision.value, case.attempts.pop()
+    case.call = msgspec.structs.replace(case.call, current=None)  # it has run
+    try:
+        case.supplied = supply(decision.value)
+        case.ask = case.supplied.ask
+    except (NothingToAsk, SetupError):
+        raise
+    except Exception:  # noqa: BLE001 - the host's value, in whatever shape, is still its answer
+        case.ask = None
+
+
 def _unaskable(case: Case, lane: Lane) -> Verdict:
     """What this call brought cannot be asked: too many options, a state that is no JSON."""
     verdict = Verdict(Reason.UNSUPPORTED)
-    begun = time.perf_counter()
-    case.attempts.append(_written(lane, case.plan.gate, verdict, None, begun, case.call))
+    case.attempts.append(_written(lane, case.plan.gate, verdict, None, case.call, Sent()))
     return verdict
 
 
 def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
     assert case.ask is not None
-    begun = time.perf_counter()
-    call = case.call
+    call, sent = case.call, Sent()
     if call.deadline is not None and lane is case.planned:
-        call = _sliced(call, case.plan)
+        call = _sliced(call, case)
     within = _entered(lane, call) if lane.deliberates else call
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
@@ -153,23 +115,25 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     try:
         probe = lane.enter(case.ask, call)
         entered = True
-        reply = sound((yield AskProvider(lane, case.ask, within)))
+        reply = sound((yield AskProvider(lane, case.ask, within, case.point, sent)))
         verdict = accept(case.ask, reply, gate)
     except NoAnswer as fault:
         operator, verdict = fault.operator, Verdict(fault.reason)
         reply = fault.reply and sound(fault.reply)
     finally:
-        if entered:
-            lane.saw(verdict.reason, probe=probe, operator=operator)
-        case.attempts.append(_written(lane, gate, verdict, reply, begun, call))
+        if entered:  # what was known or told already says nothing of the provider
+            told = sent.counted or sent.cached
+            seen = Reason.SKIPPED if told else verdict.reason
+            lane.saw(seen, probe=probe, operator=operator and not told)
+        case.attempts.append(_written(lane, gate, verdict, reply, call, sent))
     return verdict
 
 
-def _sliced(call: Call, plan: Plan) -> Call:
-    """Leave the fallback its share of the deadline."""
-    if call.deadline is not None and plan.fallback:
+def _sliced(call: Call, case: Case) -> Call:
+    """Leave the fallback its share of the deadline, unless it has run already."""
+    if call.deadline is not None and case.plan.fallback and case.hosted is None:
         now = time.monotonic()
-        until = now + (call.deadline - now) * (1.0 - plan.share)
+        until = now + (call.deadline - now) * (1.0 - case.plan.share)
         call = msgspec.structs.replace(call, deadline=until)
     return call
 
@@ -201,13 +165,25 @@ def _host(case: Case) -> Flow[Decision[Any]]:
     return Decision(value, recorded(case, CURRENT, case.read(value)))
 
 
+def _of_host(case: Case) -> Decision[Any]:
+    """Take what the host's own path has given already."""
+    assert case.hosted is not None
+    value, attempt = case.hosted
+    case.attempts.append(attempt)
+    return Decision(value, recorded(case, CURRENT, case.read(value)))
+
+
 def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
     outcome = outcome_of(verdict.answers)
-    return Decision(case.write(outcome), recorded(case, provider, outcome, verdict))
+    if case.supplied is not None:
+        value = case.supplied.write(outcome, verdict.confidence)
+    else:
+        value = case.write(outcome)
+    return Decision(value, recorded(case, provider, outcome, verdict))
 
 
 def _undecided(case: Case) -> Decision[Any]:
-    outcome = case.point.undecided
+    outcome = case.point.undecided if case.ask is None else case.point.in_doubt(case.ask.questions)
     value = None if outcome is None else case.write(outcome)
     return Decision(value, recorded(case, "", outcome, undecided=True))
 
@@ -221,7 +197,7 @@ def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
 
 
 def _written(
-    lane: Lane, gate: Gate, verdict: Verdict, reply: Reply | None, begun: float, call: Call
+    lane: Lane, gate: Gate, verdict: Verdict, reply: Reply | None, call: Call, sent: Sent
 ) -> Attempt:
     reply = NO_REPLY if reply is None else reply
     return Attempt(
@@ -231,11 +207,13 @@ def _written(
         answers=verdict.answers,
         confidence=verdict.confidence,
         minimum=gate.minimum,
-        seconds=time.perf_counter() - begun,
+        seconds=time.perf_counter() - sent.begun,
         usage=reply.usage,
         request_id=reply.request_id,
         notes=reply.notes,
         late=call.deadline is not None and time.monotonic() > call.deadline,
+        form=sent.form,
+        cached=sent.cached,
     )
 
 

@@ -5,6 +5,7 @@ PointsmanError
 ├── SetupError          the operator: a variable, a plug-in or a wrapped function is wrong;
 │                       raised at start, with every fault at once; never hidden by a fallback
 ├── DeclarationError    the programmer: a question, a point or a state contradicts itself
+│   └── NothingToAsk    nobody: this call leaves its point no question
 └── NoAnswer            nobody: the provider gave nothing that may be believed; the gateway
                         falls back to `current`, once. The host meets it only where the
                         fallback is switched off or nothing stands behind it
@@ -109,6 +110,10 @@ class SetupError(PointsmanError):
 
 class DeclarationError(PointsmanError, ValueError):
     """A value contradicts itself: one option only, a repeated level, a state that is no JSON."""
+
+
+class NothingToAsk(DeclarationError):
+    """A call leaves its point no question: no goal was extracted, no field has a candidate."""
 
 
 class NoAnswer(PointsmanError):

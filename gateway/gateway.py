@@ -11,17 +11,19 @@ from typing import Any, ParamSpec, TypeVar, overload
 import msgspec
 
 from . import context
+from .cases import Case
 from .consulting import Consultation
-from .current import Current
-from .deciding import Hosted, case_of, must_end, run_async, run_sync, wrapped_case
-from .engine import Case, decide
+from .current import path
+from .deciding import Hosted, asked_case, built_by, case_of, run_async, run_sync, wrapped_case
+from .engine import decide
 from .errors import SetupError
 from .lifecycle import Lifecycle
 from .plugins import Call
-from .points import DecisionPoint, OnUndecided, suffix_of
+from .points import DecisionPoint, OnUndecided, find, suffix_of
 from .questions import Ask, Question
 from .records import Decision
 from .state import State
+from .turn import Turn
 from .wiring import Wired, Wiring
 from .wrapping import Wrapped, declared, wrap, wrapped_in
 
@@ -199,7 +201,7 @@ class Gateway(Lifecycle):
             SetupError: Nothing decides when a provider cannot.
 
         """
-        host = Hosted(current=_current(current), subject=subject, within=within)
+        host = Hosted(current=path(current), subject=subject, within=within)
         wiring, case = self._asked_case(point, ask, host, on_undecided)
         return await run_async(wiring, decide, case)
 
@@ -214,7 +216,7 @@ class Gateway(Lifecycle):
         within: Call | None = None,
     ) -> Decision[Any]:
         """As `ask`, on this thread."""
-        host = Hosted(current=_current(current), subject=subject, within=within)
+        host = Hosted(current=path(current), subject=subject, within=within)
         wiring, case = self._asked_case(point, ask, host, on_undecided)
         return run_sync(wiring, decide, case)
 
@@ -242,7 +244,8 @@ class Gateway(Lifecycle):
     ) -> Consultation:
         """Prepare a consultation whose handle can be told what current decided."""
         host = Hosted(subject=subject, within=within)
-        wiring, wired, asked, built = self._resolved(point, ask)
+        wiring, wired, asked = self._resolved(point, ask)
+        built = built_by(asked, ask, wiring)
         return Consultation(wiring, case_of(wiring, wired, asked, built, host))
 
     def _asked_case(
@@ -250,29 +253,26 @@ class Gateway(Lifecycle):
         point: str | DecisionPoint,
         ask: Ask | State,
         host: Hosted,
-        on_undecided: OnUndecided | None,
+        on_undecided: OnUndecided | None = None,
     ) -> tuple[Wiring, Case]:
-        wiring, wired, asked, built = self._resolved(point, ask, on_undecided)
-        if host.current is None:
-            must_end(asked, wired)
-        return wiring, case_of(wiring, wired, asked, built, host)
+        wiring, wired, asked = self._resolved(point, ask, on_undecided)
+        return wiring, asked_case(wiring, wired, asked, ask, host)
 
     def _resolved(
         self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None
-    ) -> tuple[Wiring, Wired, DecisionPoint, Ask]:
+    ) -> tuple[Wiring, Wired, DecisionPoint]:
         wiring = self._wiring
+        known = {**wiring.plugins.points, **self._asked}
         if isinstance(point, DecisionPoint):
-            asked = point
+            asked = point  # a variant does not take the place of what its name means
+            self._note(known.get(asked.name, asked), asked.name)
         else:
-            known = {**wiring.plugins.points, **self._asked}
             questions = ask.questions if isinstance(ask, Ask) else None
-            name = suffix_of(point)
-            asked = known[name] if name in known else declared(point, questions, known)
-        self._note(asked, asked.name)
+            asked = find(suffix_of(point), known) or declared(point, questions, known)
+            self._note(asked, asked.name)
         if on_undecided is not None:  # before the ask is built: a tie takes this outcome
             asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
-        built = ask if isinstance(ask, Ask) else asked.ask(ask, wiring.settings.globals.language)
-        return wiring, self._wired(wiring, asked), asked, built
+        return wiring, self._wired(wiring, asked), asked
 
     def _wrapped_case(
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -287,10 +287,10 @@ class Gateway(Lifecycle):
         """Bind *subject* to the decisions made inside, with `with` or `async with`."""
         return context.Session(self, subject)
 
+    def turn(self, subject: str | None = None) -> Turn:
+        """Let decisions made inside share calls and answers, with `with` or `async with`."""
+        return Turn(self, subject, self._asked_case)
+
     def collect(self) -> AbstractContextManager[list[Decision[Any]]]:
         """Collect the decisions made inside, in this task and those it starts."""
         return context.collecting(self)
-
-
-def _current(function: Callable[[], Any] | None) -> Current | None:
-    return None if function is None else Current(function)

@@ -19,6 +19,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from .answers import Reply
+    from .masking import MaskOffer
     from .points import DecisionPoint
     from .questions import Ask
     from .records import Decision, Record
@@ -277,6 +278,10 @@ class Hooks:
     @hookspec
     def pointsman_providers(self) -> Iterable[Offer]:  # type: ignore[empty-body]
         """Offer providers."""
+
+    @hookspec
+    def pointsman_masks(self) -> Iterable[MaskOffer]:  # type: ignore[empty-body]
+        """Offer masks for what leaves."""
 
     @hookspec
     def pointsman_points(self) -> Iterable[DecisionPoint]:  # type: ignore[empty-body]

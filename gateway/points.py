@@ -8,115 +8,42 @@ variables first, then those of `GUARDRAIL_DLEX_OUT`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
+from .declaring import fixed, is_suffix, spoken, suffix_of, tied, without_words
 from .errors import DeclarationError
+from .frames import Frame
+from .offering import Close, HostMinimum, Hybrid, OptionsFrom, Repeat, offered
 from .questions import (
     Ask,
-    Choice,
+    Outcome,
     Predicate,
     Question,
-    Questions,
     Value,
-    by_name,
-    ordered,
-    reachable,
+    may_answer,
+    principal,
 )
 from .state import State
+
+__all__ = [
+    "DecisionPoint",
+    "HostMinimum",
+    "Hybrid",
+    "Language",
+    "OnUndecided",
+    "OptionsFrom",
+    "Repeat",
+    "find",
+    "suffix_of",
+]
 
 Language: TypeAlias = str
 """`en` or `pt` for the built-in points; a user's own may speak others."""
 
 OnUndecided: TypeAlias = Literal["block", "allow"]
-
-
-def suffix_of(name: str) -> str:
-    """
-    Make the variable suffix of a point's or component's *name*.
-
-    Accents are folded to ASCII, every run of other characters becomes one `_`, and the
-    ends are trimmed: `guardrail.dlex_out` and `Guardrail-DLEX out` are one suffix.
-
-    Raises:
-        DeclarationError: Nothing is left.
-
-    """
-    import unicodedata
-
-    folded = unicodedata.normalize("NFKD", _text(name)).encode("ascii", "ignore").decode()
-    suffix = re.sub(r"[^A-Za-z0-9]+", "_", folded).strip("_").upper()
-    if not suffix:
-        raise DeclarationError(f"{name!r} leaves no name for a variable")
-    return suffix
-
-
-def _text(name: object) -> str:
-    if isinstance(name, str):
-        return name
-    raise DeclarationError(f"a point's name is a text; got {type(name).__name__}")
-
-
-def _is_suffix(name: object) -> bool:
-    return isinstance(name, str) and bool(re.fullmatch("[A-Z0-9]+(_[A-Z0-9]+)*", name))
-
-
-class OptionsFrom(msgspec.Struct, frozen=True):
-    """
-    Where an open choice finds its options in the state.
-
-    Attributes:
-        field: The state field that lists them.
-        name: Key of an entry's option name.
-        description: Key of its one-line description.
-
-    """
-
-    field: str
-    name: str
-    description: str
-
-    def read(self, state: Mapping[str, Any]) -> dict[str, str]:
-        """
-        Read the options of this call.
-
-        Raises:
-            DeclarationError: The field is absent, or an entry has no name.
-
-        """
-        entries: Any = state.get(self.field)
-        try:
-            return {entry[self.name]: entry.get(self.description) or "" for entry in entries}
-        except (TypeError, KeyError, AttributeError):
-            shape = f"[{{{self.name!r}: …, {self.description!r}: …}}, …]"
-            raise DeclarationError(f"the state's {self.field!r} must be {shape}") from None
-
-
-def _fixed(questions: Mapping[str, Question]) -> Mapping[str, Question]:
-    """Check questions here, once; where options come with the call, as far as they are known."""
-    if not any(isinstance(one, Choice) and one.open for one in by_name(questions).values()):
-        return Questions(questions) if questions else questions
-    ordered(questions)
-    reachable(questions)
-    return questions
-
-
-def _spoken(questions: object) -> Mapping[Language, Any]:
-    if not isinstance(questions, Mapping):
-        raise DeclarationError(f"questions come by language; got {type(questions).__name__}")
-    return cast("Mapping[Language, Any]", questions)
-
-
-def _tied(questions: Mapping[str, Question], tie: bool) -> Mapping[str, Question]:  # noqa: FBT001
-    """Let a tie of the only predicate end as the point does where nobody decides."""
-    ((name, question),) = questions.items()
-    assert isinstance(question, Predicate)
-    if question.tie is tie:
-        return questions
-    return Questions({name: msgspec.structs.replace(question, tie=tie)})
 
 
 class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,13 +56,25 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
             from the call.
         reads: The state fields that its deciders see; nothing else is sent.
         words: Which of them holds the words to be judged, for functions of one text.
-        options: Question → where its further options stand in the state.
-        needs: Option → the state field without which it is impossible and not offered.
+        options: Question → where its further options stand in the state, or a function that
+            closes it; read from the state as given, whether the field is sent or not.
+        needs: Option → the path in the given state without which it is impossible and not
+            offered: `active_agent`, or `candidates.{n}` of a repeated question.
+        asked_with: Question → the state field without which it is not asked.
+        repeats: Question → the state field for each of whose entries it is asked.
         safe: What is done in doubt: the outcome where nothing else is left; None if nothing
-            may be done. A predicate's tie ends so too.
+            may be done. A predicate's tie ends so too. Question → value where several are
+            asked; one value for all that are repeated.
         blocks: The predicate's answer that makes the host block.
+        fails_closed: Its host blocks too where nobody answers: without the fallback an outage
+            of the provider stops everything, which is said at start.
         on_undecided: `block` or `allow` for a predicate that nothing else decides.
+        aliases: More specific names of the same component, whose variables win.
         chain: More general names whose variables also count, nearest first.
+        prefix: It stands for every unknown name that begins so.
+        share: The frame in which it shares a provider call with others of its turn.
+        host: The threshold that a host applies afterwards by itself.
+        hybrid: What `current` supplies for its provider to choose among.
         internal: Does not inherit the global provider.
 
     Raises:
@@ -148,79 +87,144 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     questions: Mapping[Language, Mapping[str, Question]]
     reads: tuple[str, ...] = ()
     words: str = ""
-    options: Mapping[str, OptionsFrom] = {}
+    options: Mapping[str, Close] = {}
     needs: Mapping[str, str] = {}
-    safe: Value | None = None
+    asked_with: Mapping[str, str] = {}
+    repeats: Mapping[str, Repeat] = {}
+    safe: Value | Mapping[str, Value | None] | None = None
     blocks: bool = True
+    fails_closed: bool = False
     on_undecided: OnUndecided | None = None
+    aliases: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
+    prefix: str = ""
+    share: Frame | None = None
+    host: HostMinimum | None = None
+    hybrid: Hybrid | None = None
     internal: bool = False
 
     def __post_init__(self) -> None:
         for name in self.names:
-            if not _is_suffix(name):
+            if not is_suffix(name):
                 problem = f"a point is called as its variables are: {suffix_of(name)!r}"
                 raise DeclarationError(f"{problem}, not {name!r}")
-        fixed = {language: _fixed(named) for language, named in _spoken(self.questions).items()}
-        msgspec.structs.force_setattr(self, "questions", fixed)
+        checked = {language: fixed(named) for language, named in spoken(self.questions).items()}
+        msgspec.structs.force_setattr(self, "questions", checked)
         asked = {tuple(named) for named in self.questions.values()}
         if len(asked) != 1 or not next(iter(asked)):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")
-        if self.on_undecided and not self._one_predicate:
+        if self.on_undecided and self._predicate is None:
             raise DeclarationError(f"{self.name}: `on_undecided` is for points of one predicate")
         if self.safe is not None and not all(map(self._may_answer, self.questions.values())):
             raise DeclarationError(f"{self.name}: its safe outcome is no answer to its question")
-        if isinstance(self.undecided, bool) and self._one_predicate:
-            tied = {language: _tied(one, self.undecided) for language, one in fixed.items()}
-            msgspec.structs.force_setattr(self, "questions", tied)
+        if isinstance(self.undecided, bool) and len(next(iter(asked))) == 1:
+            ties = {language: tied(one, self.undecided) for language, one in checked.items()}
+            msgspec.structs.force_setattr(self, "questions", ties)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name chain, most specific first."""
-        return (self.name, *self.chain)
+        return (*self.aliases, self.name, *self.chain)
 
     @property
-    def _one_predicate(self) -> bool:
-        questions = list(next(iter(self.questions.values())).values())
-        return len(questions) == 1 and isinstance(questions[0], Predicate)
+    def _predicate(self) -> str | None:
+        """The name of the only question that is gated, if that is a predicate."""
+        name = principal(next(iter(self.questions.values())))
+        asked = next(iter(self.questions.values()))
+        return name if name is not None and isinstance(asked[name], Predicate) else None
 
     def _may_answer(self, questions: Mapping[str, Question]) -> bool:
-        question, safe = next(iter(questions.values())), self.safe
-        if len(questions) > 1 or (isinstance(question, Choice) and question.open):
-            return True  # its outcome is a mapping, or what the call offers
-        if isinstance(question, Choice):
-            return safe in question.options
-        if isinstance(question, Predicate) or isinstance(safe, bool | str):
-            return isinstance(question, Predicate) and isinstance(safe, bool)
-        return safe is not None and question.low <= safe <= question.high
+        safe = self.safe
+        if isinstance(safe, Mapping):
+            return all(
+                name in questions and (one is None or may_answer(questions[name], one))
+                for name, one in safe.items()
+            )
+        main = principal(questions)
+        if main is None and not self.repeats:
+            return False
+        asked = questions.values() if main is None else (questions[main],)
+        return all(may_answer(one, safe) for one in asked)
 
     @property
-    def undecided(self) -> Value | None:
+    def undecided(self) -> Value | Mapping[str, Value | None] | None:
         """The outcome where nobody decides: `on_undecided`, else the safe outcome."""
         if self.on_undecided is not None:
             return self.blocks if self.on_undecided == "block" else not self.blocks
         return self.safe
 
-    def ask(self, state: State, language: Language = "en") -> Ask:
+    def in_doubt(self, asked: Mapping[str, Question]) -> Outcome:
+        """Give the outcome where nobody decides what was *asked*, in the shape of an answer."""
+        safe = self.undecided
+        if safe is None:
+            return None
+        if not isinstance(safe, Mapping):
+            if len(asked) == 1 and not self.repeats:
+                return safe
+            main = principal(asked)
+            safe = dict.fromkeys(asked, safe) if main is None else {main: safe}
+        full = {name: safe.get(name) for name in asked}
+        return full if len(full) > 1 else next(iter(full.values()))
+
+    def ask(
+        self,
+        state: State,
+        language: Language = "en",
+        *,
+        wording: Mapping[str, str] | None = None,
+    ) -> Ask:
         """
         Build this point's questions about *state*.
 
         Only the declared fields of a mapping are kept; options come from it where the
-        point says so, and impossible ones are left out.
+        point says so, and impossible ones are left out. *wording* replaces the instructions
+        of questions, by name, for this call; never put into it what users said.
 
         Raises:
             DeclarationError: The language is not spoken, the state is no JSON, or it lacks
                 the words or what the options need.
 
         """
-        asked = self.spoken(language)
+        asked = self.spoken(language) if not wording else self._worded(language, wording)
         try:
             if not self.reads:
                 return Ask(state, asked)
-            seen = self._projection(state)
-            return Ask(seen, self._narrowed(asked, seen) if self.options or self.needs else asked)
+            given = self._given(state)
+            seen = {field: given[field] for field in self.reads if field in given}
+            constant = not (self.options or self.needs or self.repeats or self.asked_with)
+            return Ask(seen, asked if constant else offered(self, asked, given))
         except DeclarationError as why:
-            raise DeclarationError(f"{self.name}: {why}") from None
+            raise type(why)(f"{self.name}: {why}") from None
+
+    def worded(self, wording: Mapping[Language, Mapping[str, str]]) -> DecisionPoint:
+        """
+        Give the same point with other instructions: language → question → text.
+
+        Raises:
+            DeclarationError: The point has no such language or question.
+
+        """
+        questions = {**self.questions}
+        for language, texts in wording.items():
+            questions[language] = self._worded(language, texts)
+        return msgspec.structs.replace(self, questions=questions)
+
+    def called(self, name: str) -> DecisionPoint:
+        """
+        Give the same point under a more specific *name*; its own names become the chain.
+
+        Raises:
+            DeclarationError: The name leaves no suffix.
+
+        """
+        suffix = suffix_of(name)
+        if suffix == self.name:
+            return self
+        chain = () if self.prefix else tuple(one for one in self.names if one != suffix)
+        return msgspec.structs.replace(self, name=suffix, aliases=(), chain=chain, prefix="")
 
     def spoken(self, language: Language) -> Mapping[str, Question]:
         """
@@ -234,44 +238,36 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
             return self.questions[language]
         if len(self.questions) == 1:
             return next(iter(self.questions.values()))
-        for spoken, questions in self.questions.items():
-            if spoken.lower() == language.lower():
+        for said, questions in self.questions.items():
+            if said.lower() == language.lower():
                 return questions
         raise DeclarationError(f"{self.name} speaks {', '.join(self.questions)}, not {language!r}")
 
-    def _projection(self, state: State) -> Mapping[str, Any]:
+    def _worded(self, language: Language, wording: Mapping[str, str]) -> dict[str, Question]:
+        asked = dict(self.spoken(language))
+        for name, text in wording.items():
+            if name not in asked:
+                raise DeclarationError(f"{self.name} asks {', '.join(asked)}, not {name!r}")
+            asked[name] = msgspec.structs.replace(asked[name], instructions=text)
+        return asked
+
+    def _given(self, state: State) -> Mapping[str, Any]:
         if not isinstance(state, Mapping):
             if not self.words:
                 raise DeclarationError(f"the state is a mapping of {', '.join(self.reads)}")
             return {self.words: state}
         given = cast("Mapping[str, Any]", state)
         if self.words and given.get(self.words) is None:
-            raise DeclarationError(_without_words(self.words, given))
-        return {field: given[field] for field in self.reads if field in given}
-
-    def _narrowed(self, asked: Mapping[str, Question], state: Mapping[str, Any]) -> Questions:
-        closed = {name: self._closed(name, question, state) for name, question in asked.items()}
-        return Questions(closed, narrowed=True)
-
-    def _closed(self, name: str, question: Question, state: Mapping[str, Any]) -> Question:
-        if not isinstance(question, Choice):
-            return question
-        if name in self.options:
-            question = question.offering(self.options[name].read(state))
-        absent = [option for option, field in self.needs.items() if not state.get(field)]
-        return question.without(absent) if absent else question
+            raise DeclarationError(without_words(self.words, given))
+        return given
 
 
-def _without_words(words: str, given: Mapping[str, Any]) -> str:
-    import difflib
-
-    fields = [field for field in given if _is_field(field)]
-    has = "it is null" if words in given else f"the state has {', '.join(fields) or 'no field'}"
-    near = [] if words in given else difflib.get_close_matches(words, fields, n=1)
-    hint = f". Did you mean {words!r} by {near[0]!r}?" if near else ""
-    return f"the words are read from {words!r}; {has}{hint}"
-
-
-def _is_field(name: object) -> bool:
-    """Whether it is a name, which may be repeated, rather than something said."""
-    return isinstance(name, str) and name.isidentifier() and len(name) <= 40  # noqa: PLR2004
+def find(name: str, points: Mapping[str, DecisionPoint]) -> DecisionPoint | None:
+    """Find the point that *name* means: its own, an alias, or one that stands for its prefix."""
+    if name in points:
+        return points[name]
+    for point in points.values():
+        if name in point.aliases:
+            return point
+    generic = [one for one in points.values() if one.prefix and name.startswith(one.prefix)]
+    return generic[0].called(name) if generic else None

@@ -7,7 +7,7 @@ Values check themselves at birth; one that contradicts itself raises `Declaratio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 
@@ -16,7 +16,18 @@ from .kinds import OPTIONS, Choice, Predicate, Question, Score, Value, When
 from .state import State, frozen
 from .wording import is_name
 
-__all__ = ["Ask", "Choice", "Predicate", "Question", "Questions", "Score", "Value", "When"]
+__all__ = [
+    "OPTIONS",
+    "Ask",
+    "Choice",
+    "Outcome",
+    "Predicate",
+    "Question",
+    "Questions",
+    "Score",
+    "Value",
+    "When",
+]
 
 
 class Questions(dict[str, Question]):
@@ -77,6 +88,16 @@ class Ask(msgspec.Struct, frozen=True):
             state, text = frozen(text)
             msgspec.structs.force_setattr(self, "state", state)
         msgspec.structs.force_setattr(self, "text", text)
+
+
+Outcome: TypeAlias = Value | Mapping[str, Value | None] | None
+"""What was decided: the only question's value, question → value of several, or nothing."""
+
+
+def principal(questions: Mapping[str, Question]) -> str | None:
+    """Name the only question that has to be believed, where others merely go with it."""
+    gated = [name for name, question in questions.items() if not question.advisory]
+    return gated[0] if len(gated) == 1 else None
 
 
 def by_name(questions: object) -> Mapping[str, Question]:

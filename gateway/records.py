@@ -33,6 +33,9 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         request_id: The provider's id of the request.
         notes: Further numbers that the provider gave, by name.
         late: It ended after its deadline and was let finish.
+        form: `single`, or `shared:<digest of the question set>` where it shared a call with
+            other points of its turn; tokens and cost are then its part of that call's.
+        cached: The turn had this answer already; nothing was sent.
 
     """
 
@@ -47,6 +50,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     request_id: str | None = None
     notes: Mapping[str, float] | None = None
     late: bool = False
+    form: str = "single"
+    cached: bool = False
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .errors import NoAnswer, Reason
 from .forks import Lock
+from .masking import Mask, masked
 from .plugins import Limits
 from .questions import Choice, Score
 
@@ -138,6 +139,7 @@ class Lane:
         deliberates: It asks others, so it is never entered twice in one decision.
         blocking: It takes more than 1 ms of CPU.
         breaker: Its breaker.
+        mask: What takes out of a text what the provider must not see; None: nothing does.
 
     `notify` is called where the operator must act: a bad key, an empty purse, an unknown
     model.
@@ -145,7 +147,11 @@ class Lane:
     """
 
     def __init__(
-        self, name: str, provider: Provider, notify: Callable[[Lane, Reason], None]
+        self,
+        name: str,
+        provider: Provider,
+        notify: Callable[[Lane, Reason], None],
+        mask: Mask | None = None,
     ) -> None:
         self.name = name
         self.provider = provider
@@ -154,6 +160,7 @@ class Lane:
         self.deliberates: bool = getattr(provider, "deliberates", False)
         self.blocking: bool = getattr(provider, "blocking", False)
         self.breaker = Breaker()
+        self.mask = mask
         self._notify = notify
         self._told = False
         self._fits: object = None  # the questions last found within the limits
@@ -175,6 +182,21 @@ class Lane:
             check_limits(ask, limits)
             self._fits = ask.questions  # a point whose questions are fixed asks the same ones
         return self.breaker.enter()
+
+    def masked(self, ask: Ask) -> Ask:
+        """
+        Give *ask* as the provider may see it.
+
+        Raises:
+            NoAnswer: `too_large`: masked it is longer than the provider takes.
+            Exception: Whatever the mask raises; nothing may be sent then.
+
+        """
+        if self.mask is None:
+            return ask
+        ask = masked(ask, self.mask)
+        check_limits(ask, self.provider.limits)
+        return ask
 
     def saw(self, reason: Reason, *, probe: bool, operator: bool) -> None:
         """Learn how an ask ended; tell the operator once for each opening of the breaker."""

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
-from .questions import Choice, Predicate, Question, Score, Value
+from .questions import Choice, Predicate, Question, Score, Value, principal
 
 Write: TypeAlias = Callable[[Any], Any]
 Read: TypeAlias = Callable[[Any], Any]
@@ -59,6 +59,10 @@ def writer(hint: Any, questions: Mapping[str, Question]) -> Write:  # noqa: ANN4
     if len(questions) > 1:
         if typing.get_origin(hint) in (dict, Mapping) or hint is dict:
             return _same
+        main = principal(questions)
+        if main is not None:  # the others say more of it; the host's own type holds it alone
+            alone = writer(hint, {main: questions[main]})
+            return lambda outcome: alone(outcome[main])
         raise CannotHold(f"{_name(hint)} cannot hold several answers")
     (question,) = questions.values()
     if isinstance(question, Choice):
@@ -96,6 +100,12 @@ def reader(questions: Mapping[str, Question]) -> Read:
 
 
 def _several(questions: Mapping[str, Question], value: object) -> dict[str, Value | None] | None:
+    main = principal(questions)
+    if main is not None and not isinstance(value, Mapping):
+        said = _one(questions[main], value)
+        return (
+            None if said is None else {name: said if name == main else None for name in questions}
+        )
     if not isinstance(value, Mapping):
         return None
     given = cast("Mapping[str, object]", value)

@@ -145,7 +145,7 @@ class Shard:
 
 class OnLoop:
     """
-    What one event loop owns: its clients, and a queue for each lane in front of them.
+    What one event loop owns: its clients, a queue for each lane in front, the shared calls.
 
     A client is closed by the loop itself when `asyncio.run` ends: an async generator that
     holds it is finalised by `loop.shutdown_asyncgens`.
@@ -154,6 +154,12 @@ class OnLoop:
     def __init__(self) -> None:
         self._shards: list[Shard] = []
         self._places: dict[str, asyncio.Semaphore] = {}
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def own(self, task: asyncio.Task[object]) -> None:
+        """Keep *task* until it is done, and end it when the gateway is closed."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def lend(self) -> Shard:
         """
@@ -181,7 +187,10 @@ class OnLoop:
         return self._places[lane]
 
     async def aclose(self) -> None:
-        """Close the clients."""
+        """End the shared calls, and close the clients."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         for shard in self._shards:
             await shard.holder.aclose()
         self._shards.clear()

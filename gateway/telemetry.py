@@ -134,6 +134,7 @@ def _attempt(record: Record, attempt: Attempt) -> dict[str, Any]:
         "tokens": usage.input_tokens if usage is not None else 0,
         "cost_usd": usage.cost_usd if usage is not None else None,
         "request_id": attempt.request_id,
+        "form": attempt.form,
     }
 
 

@@ -21,7 +21,7 @@ GLOBALS = frozenset(
     }
 )
 SUFFIXES = ("SHADOW_SAMPLE", "SHADOW", "EXPERIMENT", "CACHE_SECONDS")
-PROVIDER_SUFFIXES = ("MASK", "BUDGET_USD_PER_DAY")
+PROVIDER_SUFFIXES = ("BUDGET_USD_PER_DAY",)
 
 
 def of_variable(variable: str, value: str, suffix: str) -> Fault | None:

@@ -23,6 +23,7 @@ from .asking import Asking
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
 from .forks import Lock
+from .masking import mask_of
 from .plugins import Others, Provider, Setup
 from .resilience import Lane
 from .settings import CURRENT, PREFIX, Plan, Settings
@@ -72,7 +73,7 @@ class Wiring:
         self.settings = settings
         self.plugins = plugins
         self.telemetry = telemetry
-        self.asking = Asking(runtime, telemetry)
+        self.asking = Asking(runtime, telemetry, gateway)
         self._runtime = runtime
         self.gateway = gateway
         self._stand_in = stand_in
@@ -99,7 +100,12 @@ class Wiring:
         if ":" in name:  # a split, which is a fault already
             return
         yield from unbuilt.of_provider(name, self.settings.variables.values)
-        for find in (partial(self.lane, name, variable), partial(self.settings.own_minimum, name)):
+        finds = (
+            partial(self.lane, name, variable),
+            partial(self.settings.own_minimum, name),
+            partial(mask_of, name, self.settings, self.plugins),
+        )
+        for find in finds:
             try:
                 find()
             except SetupError as error:
@@ -139,7 +145,7 @@ class Wiring:
     def substitute(self, provider: str | Provider) -> Lane | None:
         """Give the lane of an override: a provider, its name, or `current` for none."""
         if not isinstance(provider, str):
-            return Lane(provider.name, provider, self.telemetry.operator_fault)
+            return self._laned(provider.name, provider)
         return None if provider == CURRENT else self.lane(provider, OVERRIDE)
 
     def lane(self, name: str, variable: str = "") -> Lane:
@@ -167,13 +173,17 @@ class Wiring:
             provider = load(offer)(Setup(name, self.settings, self.gateway, by_name))
             same = [lane for lane in self._lanes.values() if lane.provider is provider]
             own = provider.name if name == CURRENT else name  # a stand-in answers as itself
-            return same[0] if same else Lane(own, provider, self.telemetry.operator_fault)
+            return same[0] if same else self._laned(own, provider)
         except PointsmanError:
             raise
         except Exception as bug:
             problem = f"the provider {name!r} cannot be made ({type(bug).__name__})"
             fix = "Repair the plug-in that offers it, or select another provider"
             raise SetupError.of(variable or name, problem, fix) from bug
+
+    def _laned(self, name: str, provider: Provider) -> Lane:
+        mask = mask_of(name, self.settings, self.plugins)
+        return Lane(name, provider, self.telemetry.operator_fault, mask)
 
     def retire(self) -> None:
         """Close the providers when the last decision that uses this wiring has ended."""

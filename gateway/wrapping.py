@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from .errors import DeclarationError, Fault, SetupError
-from .points import DecisionPoint, Language, suffix_of
+from .points import DecisionPoint, Language, find, suffix_of
 from .questions import Ask, Choice, Predicate, Question, Score
 from .returns import CannotHold, Read, Write, return_hint, writer
 
@@ -64,16 +64,25 @@ class Wrapped(msgspec.Struct, kw_only=True):
 
     def build(self, call: Arguments, language: Language) -> Ask:
         """Build the ask of one call."""
-        args, kwargs = call
         if self.ask is not None:
-            return self._own_ask(*args, **kwargs)
+            return self._own_ask(*call[0], **call[1])
+        return self.point.ask(self._state(call), language)
+
+    def given(self, call: Arguments) -> object:
+        """Give the state of one call, or the user's own ask, for a hybrid point."""
+        if self.ask is not None:
+            return self.ask(*call[0], **call[1])
+        return self._state(call)
+
+    def _state(self, call: Arguments) -> Any:  # noqa: ANN401 - the host's own
+        args, kwargs = call
         if self.position >= 0 and not kwargs and len(args) == self.arity:
-            return self.point.ask(args[self.position], language)
+            return args[self.position]
         assert self.signature is not None
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         state = {field: bound.arguments[name] for field, name in self.takes.items()}
-        return self.point.ask(state.get("", state), language)
+        return state.get("", state)
 
     def _own_ask(self, *args: Any, **kwargs: Any) -> Ask:  # noqa: ANN401 - the host's own
         assert self.ask is not None
@@ -136,8 +145,8 @@ def declared(
     if question is not None:
         questions = _named(suffix, question)
         return DecisionPoint(name=suffix, questions={"": questions})
-    if suffix in catalogue:
-        return catalogue[suffix]
+    if (known := find(suffix, catalogue)) is not None:
+        return known
     fix = f"Give a question, or one of: {', '.join(sorted(catalogue)) or 'none is installed'}"
     raise SetupError.of(name, "the catalogue has no such point", fix)
 
@@ -253,6 +262,8 @@ def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool
 
 def misfits(wrapped: Wrapped, language: Language) -> list[Fault]:
     """List what the return type cannot hold, for a plan that needs it."""
+    if wrapped.point.hybrid is not None:  # its own type, or a dict where the function gives one
+        return []
     questions = wrapped.point.questions
     spoken = questions.get(language) or next(iter(questions.values()))
     try:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..gateway.masking import MaskOffer
 from ..gateway.plugins import Offer, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..gateway.masking import Mask
     from ..gateway.plugins import Make
 
 
@@ -30,6 +32,12 @@ def _local() -> Make:
     return Local
 
 
+def _pii() -> Mask:
+    from .pii import pii
+
+    return pii
+
+
 @hookimpl
 def pointsman_providers() -> Sequence[Offer]:
     """Offer the built-in providers."""
@@ -38,3 +46,9 @@ def pointsman_providers() -> Sequence[Offer]:
         Offer("jev", _jev),
         Offer("local", _local, extra="pointsman[local]"),
     )
+
+
+@hookimpl
+def pointsman_masks() -> Sequence[MaskOffer]:
+    """Offer the built-in masks."""
+    return (MaskOffer("pii", _pii, extra="pointsman[pii]"),)

@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.cli.run import _interrupted
 from pointsman.gateway.cli.summary import coverage, is_right
 
+VECTORS = Path(__file__).parent / "vectors" / "decision-points.jsonl"
 PYTHON = (sys.executable, "-m", "pointsman.gateway.cli")
-POINTS = ("ROUTE_CONTINUITY", "ROUTER", "GUARDRAIL_PINJ", "JUDGE_RQLT")
+POINTS = tuple(point.name for point in pointsman_points())
 OWN_LINES = {f"DECISION_{name}_PROVIDER": "current" for name in POINTS}
 OPTIONS = {
     "billing": "Invoices, bills, charges, payments and refunds",
@@ -306,6 +308,32 @@ def test_explain_shows_questions_chain_and_safe_outcome() -> None:
     said = invoke("points", "ROUTER", "--explain").stdout
     for part in ("Which of these intents", "(sentinel)", "allowed_intents", "in doubt"):
         assert part in said
+
+
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        ("ROUTE_CONTINUITY", "0.90"),  # the host's own threshold
+        ("ROUTE_CONTINUITY", "'CONTINUE' is offered only with 'active_agent'"),
+        ("ROUTER", "a call with others of routing"),
+        ("GLOBAL_SUPERVISOR", "it is always asked alone"),
+        ("JUDGE_ALUC", "also called JUDGE_GROUNDEDNESS"),
+        ("JUDGE_GROUNDEDNESS", "DECISION_JUDGE_GROUNDEDNESS_PROVIDER → DECISION_JUDGE_ALUC_"),
+        ("JUDGE_LLM_JUDGE", "every other JUDGE_<NAME>"),
+        ("GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK", "inherits from GUARDRAIL_DLEX_OUT"),
+        ("MULTI_INTENT", "Asked for each entry of 'goals'"),
+        ("TRANSACTION_INTENT_SHIFT", "Counts only if 'kind' is 'REPLACE' or 'SHIFT' or 'ABANDON'"),
+        ("GUARDRAIL_FRASEOLOGIA", "Advisory"),
+        ("GUARDRAIL_DLEX_OUT", "Asked only where the state has 'expected_protocols_masked'"),
+        ("WORKFLOW_EXPECTED_INPUT", "allowed"),  # where options come from a function
+        ("JUDGE_RQLT", "excellent"),
+    ],
+)
+def test_explain_says_what_is_special_about_a_point(point: str, said: str) -> None:
+    assert said in " ".join(invoke("points", point, "--explain").stdout.split())
+
+
+def test_explain_in_portuguese() -> None:
     portuguese = invoke("points", "ROUTER", "--explain", env={"DECISION_LANGUAGE": "pt"}).stdout
     assert "Qual destas intenções" in portuguese
 
@@ -313,8 +341,8 @@ def test_explain_shows_questions_chain_and_safe_outcome() -> None:
 def test_explain_covers_every_point() -> None:
     result = invoke("points", "--explain")
     assert result.exit_code == 0
-    for name in ("ROUTER", "ROUTE_CONTINUITY", "GUARDRAIL_PINJ", "JUDGE_RQLT"):
-        assert name in result.stdout
+    lines = result.stdout.splitlines()
+    assert [line for line in lines if line in POINTS] == list(POINTS)
 
 
 def test_an_unknown_point_suggests_the_nearest() -> None:
@@ -362,6 +390,58 @@ def test_ask_takes_its_state_from_a_file_or_from_standard_input() -> None:
     piped = invoke("ask", "ROUTER", "--json", stdin=json.dumps(state))
     for result in (filed, piped):
         assert json.loads(result.stdout)["attempts"][0]["answers"]["intent"]["value"] == "billing"
+
+
+STATES = {
+    one["point"]: one["state"]
+    for one in map(json.loads, VECTORS.read_text("utf-8").splitlines())
+    if one["language"] == "en"
+}
+BACKENDS = [
+    {"id": "support", "description": "Faults, network, connection"},
+    {"id": "accounts", "description": "Bills, payments, disputes"},
+]
+
+
+@pytest.mark.parametrize("point", STATES)
+def test_ask_takes_the_state_of_every_point(point: str) -> None:
+    """What a host holds at that point, as it is; nothing in it is reported as useless."""
+    state = STATES[point] | ({"backends": BACKENDS} if point == "GLOBAL_SUPERVISOR" else {})
+    Path("state.json").write_text(json.dumps(state))
+    result = invoke("ask", point, "--state", "state.json", "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["attempts"][0]["reason"] in ("ok", "low_confidence", "abstained")
+    assert invoke("ask", point, "--state", "state.json").exit_code == 0
+
+
+def test_ask_takes_the_supervisor_s_backends_as_options() -> None:
+    """They are no part of what is sent; "none of these" is the point's own, and abstains."""
+    args = ("ask", "GLOBAL_SUPERVISOR", "--text", "the wifi connection is slow and does not work")
+    Path("options.json").write_text(json.dumps(OPTIONS))
+    record = json.loads(invoke(*args, "--options", "options.json", "--json").stdout)
+    spread = record["attempts"][0]["answers"]["backend"]["distribution"]
+    assert set(spread) == {*OPTIONS, "NONE"}
+
+
+def test_ask_takes_no_options_where_the_state_makes_them() -> None:
+    args = ("ask", "WORKFLOW_EXPECTED_INPUT", "--text", "yes", "--options", "YES,NO")
+    result = invoke(*args)
+    assert result.exit_code == 2
+    assert "Give them there, with --state" in result.stderr
+
+
+def test_ask_about_something_that_is_repeated_needs_what_is_repeated() -> None:
+    args = ("ask", "MULTI_INTENT", "--text", "my bill, and a flight", "--options", "bill,travel")
+    result = invoke(*args)
+    assert result.exit_code == 2
+    assert "each entry of 'goals', and there is none" in result.stderr
+
+
+def test_ask_by_a_name_for_which_a_generic_point_stands() -> None:
+    result = invoke("ask", "GUARDRAIL_PINK", "--text", "hello")
+    assert result.exit_code == 0, result.output
+    assert "Did you mean GUARDRAIL_PINJ?" in result.stderr
 
 
 def test_ask_a_question_of_your_own_in_plain_words() -> None:
@@ -782,6 +862,8 @@ def test_ctrl_c_ends_with_130_and_says_how_to_go_on() -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_two_runs_never_write_one_file() -> None:
+    """The first has rows for longer than the second can take to start."""
+    Path("rows.jsonl").write_text(Path("rows.jsonl").read_text() * 100)
     child = started("0.2")
     other = process(*SLOW_RUN, env={"DECISION_TEAM_PROVIDER": "slow"})
     child.kill()

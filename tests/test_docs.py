@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from pointsman.decision_points import pointsman_points
+from pointsman.gateway.cli.markdown import page as page_of
 from pointsman.gateway.settings import GLOBALS, PointVariables
 from pointsman.providers.decisions_api import JevSettings
 from pointsman.providers.local.provider import LocalSettings
@@ -28,6 +30,8 @@ VARIABLES = sorted(
         *(f"LOCAL_{name.upper()}" for name in LocalSettings.model_fields),
         "JEV_MIN_CONFIDENCE",
         "LOCAL_MIN_CONFIDENCE",
+        "JEV_MASK",
+        "LOCAL_MASK",
     }
 )
 
@@ -53,6 +57,33 @@ def test_every_suffix_stands_in_readme_and_example(field: str) -> None:
     """The variables of a point are documented for `<POINT>` and shown for one."""
     assert f"`DECISION_<POINT>_{field.upper()}`" in README
     assert f"DECISION_ROUTER_{field.upper()}=" in EXAMPLE
+
+
+def test_the_page_about_the_points_is_what_the_command_prints() -> None:
+    """`pointsman points --markdown > docs/decision-points.md` writes it anew."""
+    written = (ROOT / "docs" / "decision-points.md").read_text("utf-8")
+    assert written == page_of(pointsman_points())
+
+
+def test_readers_are_told_how_many_points_there_are() -> None:
+    assert len(pointsman_points()) == 29
+    for page in ("README.md", "CHANGELOG.md", "docs/decisions.md"):
+        assert "Twenty-nine" in (ROOT / page).read_text("utf-8")
+
+
+@pytest.mark.parametrize("point", [point.name for point in pointsman_points()])
+def test_the_example_has_one_active_line_for_each_point(point: str) -> None:
+    """It says `current`, so that a file which is copied whole changes nothing."""
+    lines = re.findall(rf"^DECISION_{point}_PROVIDER=(.*)$", EXAMPLE, re.MULTILINE)
+    assert lines == ["current"]
+
+
+def test_the_example_names_aliases_only_in_comments() -> None:
+    aliases = [alias for point in pointsman_points() for alias in point.aliases]
+    assert aliases
+    for alias in aliases:
+        assert re.search(rf"^# .*\b{alias}\b", EXAMPLE, re.MULTILINE)
+        assert not re.search(rf"^DECISION_{alias}_", EXAMPLE, re.MULTILINE)
 
 
 def test_the_example_file_names_nothing_that_is_not_there() -> None:

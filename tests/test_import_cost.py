@@ -8,7 +8,19 @@ import sys
 
 import pytest
 
-LATER = ("httpx", "httpcore", "structlog", "tenacity", "numpy", "typer", "rich", "dotenv", "ssl")
+LATER = (
+    "httpx",
+    "httpcore",
+    "structlog",
+    "tenacity",
+    "numpy",
+    "phonenumbers",
+    "stdnum",
+    "typer",
+    "rich",
+    "dotenv",
+    "ssl",
+)
 
 PROGRAM = """
 import json, sys

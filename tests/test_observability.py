@@ -44,7 +44,7 @@ MADE = {
 }
 ATTEMPT = {
     *("event", "level", "timestamp", "id", "point", "provider", "model", "reason"),
-    *("confidence", "duration_ms", "tokens", "cost_usd", "request_id"),
+    *("confidence", "duration_ms", "tokens", "cost_usd", "request_id", "form"),
 }
 
 

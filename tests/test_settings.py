@@ -411,9 +411,7 @@ UNBUILT = {
     "DECISION_JOURNAL_REDACT": "on",
     "DECISION_A_PROVIDER": "current:90,jev:10",
     "DECISION_PROVIDER": "current:90,jev:10",
-    "JEV_MASK": "on",
     "JEV_BUDGET_USD_PER_DAY": "5",
-    "JEV__EU__MASK": "on",
     "JEV__EU__BUDGET_USD_PER_DAY": "5",
 }
 

@@ -27,6 +27,7 @@ from pointsman import (
     Usage,
 )
 from pointsman.gateway.acceptance import Gate, accept
+from pointsman.gateway.answers import Unread
 from pointsman.gateway.wire import openai
 
 # the worked example of the protocol page, §2.2 and §2.3
@@ -239,11 +240,62 @@ UNREADABLE: Mapping[str, tuple[Ask, bytes, Reason]] = {
 @pytest.mark.parametrize(("ask", "content", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_has_one_reason(ask: Ask, content: bytes, reason: Reason) -> None:
     """And its text stays behind: it may repeat what was sent."""
-    with pytest.raises(NoAnswer) as caught:
-        openai.decode(ask, content)
+    try:
+        reply = openai.decode(ask, content)
+    except NoAnswer as fault:
+        found, cause = fault.reason, fault.__cause__
+    else:
+        found, cause = accept(ask, reply, Gate(0.0)).reason, None
 
-    assert caught.value.reason is reason
-    assert caught.value.__cause__ is None
+    assert (found, cause) == (reason, None)
+
+
+THREE = Ask("s", {name: Score("How?", ["low", "mid", "high"]) for name in "abc"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "essay"},
+        {"type": "score", "score": "1"},
+        {"type": "score", "score": 1, "probabilities": [{"value": 9, "probability": 1}]},
+        7,
+        None,
+    ],
+    ids=["an unknown type", "a text", "a level that nobody asked", "a number", "null"],
+)
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_answer_that_cannot_be_read_leaves_the_others(
+    wrong: Any,
+    is_named: bool,  # noqa: FBT001
+) -> None:
+    """In a call that several points share, it is the fault of one of them."""
+    good = {"type": "score", "score": 1.0}
+    answers: list[Any] = [good, wrong, good]
+    if is_named and isinstance(wrong, dict):
+        answers = [
+            {**one, "name": name} for name, one in zip(THREE.questions, answers, strict=True)
+        ]
+
+    reply = openai.decode(THREE, body(answers=answers, usage={"input_tokens": 3}))
+
+    assert isinstance(reply.answers, list)
+    first, second, third = (raw for _, raw in reply.answers)
+    assert (first, third) == (Scored(1.0), Scored(1.0))
+    assert isinstance(second, Unread)
+    assert reply.usage == Usage(3, 0)
+    assert accept(THREE, reply, Gate(0.0)).reason is second.reason
+
+
+def test_an_answer_is_read_as_its_name_says_where_one_is_missing() -> None:
+    """Else a level of a longer scale would look undeclared."""
+    ask = Ask("s", {"yes": Predicate("?"), "mood": MOOD.questions["q"]})
+    spread = [{"value": 2, "probability": 1}]
+    answer = {"type": "score", "name": "mood", "score": 2, "probabilities": spread}
+
+    assert openai.decode(ask, body(answers=[answer])).answers == [
+        ("mood", Scored(2.0, [0.0, 0.0, 1.0]))
+    ]
 
 
 def test_an_error_that_is_null_is_none() -> None:
@@ -461,13 +513,13 @@ envelopes = st.fixed_dictionaries(
 )
 
 
-def believed(content: bytes) -> Reason:
+def believed(content: bytes, ask: Ask = DEPLOY) -> Reason:
     """What the gateway makes of a body, from wire to verdict."""
     try:
-        reply = openai.decode(DEPLOY, content)
+        reply = openai.decode(ask, content)
     except NoAnswer as fault:
         return fault.reason
-    return accept(DEPLOY, reply, Gate(0.0)).reason
+    return accept(ask, reply, Gate(0.0)).reason
 
 
 @given(value=json_values | envelopes)

@@ -18,6 +18,7 @@ from . import USAGE, screen
 from .ask import ask
 from .doctor import doctor
 from .points import points
+from .replay import replay_vectors
 from .run import run
 from .session import Session, default_env_file, readable
 
@@ -115,5 +116,5 @@ def options(
     ctx.obj = Session(_file(env_file), app)
 
 
-for command in (points, ask, run, doctor):
+for command in (points, ask, run, replay_vectors, doctor):
     app.command()(command)

@@ -13,6 +13,7 @@ from rich.text import Text
 from ..errors import Reason, SetupError
 from ..settings import CURRENT
 from . import screen
+from .describing import word
 from .points import warned
 from .reading import NotJson, TooDeep, json_file, parsed, whole
 from .session import Session, chosen, heeded
@@ -107,7 +108,7 @@ def _piped(words: str) -> object:
 
 
 def _seen(meant: Target, state: object) -> object:
-    """Check the state against what the point reads, and tell what it does not."""
+    """Check the state against what the point reads, and tell what it takes no notice of."""
     unread = meant.unread(state)
     if unread:
         reads = f"{meant.point.name} reads {', '.join(meant.point.reads)}"
@@ -130,8 +131,8 @@ def _outcome(decision: Decision[Any]) -> str:
     outcome = decision.record.outcome
     if isinstance(outcome, dict):
         several: dict[str, Any] = outcome
-        return ", ".join(f"{name}: {value}" for name, value in several.items())
-    return "–" if outcome is None else str(outcome)
+        return ", ".join(f"{name}: {word(value)}" for name, value in several.items())
+    return word(outcome)
 
 
 def _style(decision: Decision[Any]) -> str:

@@ -14,12 +14,11 @@ from . import screen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .results import Line
     from .summary import Quality, Summary
 
 
 @contextmanager
-def progress(rows: int, done: int) -> Generator[Callable[[Line], None]]:
+def progress(rows: int, done: int) -> Generator[Callable[[object], None]]:
     """Draw a bar on stderr while rows are decided, if a person is there to see it."""
     console = screen.err()
     columns = (
@@ -34,7 +33,7 @@ def progress(rows: int, done: int) -> Generator[Callable[[Line], None]]:
     ) as shown:
         task = shown.add_task("", total=rows, completed=done, speed="")
 
-        def advance(_: Line) -> None:
+        def advance(_: object) -> None:
             speed = shown.tasks[0].speed
             shown.update(task, advance=1, speed=f"{speed:,.0f}/s" if speed else "")
 

@@ -62,9 +62,9 @@ def read_rows(file: Path, text: str, label: str | None) -> list[Row]:
     return rows
 
 
-def refuse(file: Path, faults: list[Fault]) -> None:
+def refuse(file: Path, faults: list[Fault], fix: str = FIX) -> None:
     """
-    Tell what is wrong with rows of *file*, though not thousands of times.
+    Tell what is wrong with rows of *file* and how to *fix* it, though not thousands of times.
 
     Raises:
         SetupError: There is at least one fault.
@@ -72,7 +72,7 @@ def refuse(file: Path, faults: list[Fault]) -> None:
     """
     if len(faults) > MOST_FAULTS:
         more = f"{len(faults) - MOST_FAULTS} more rows are wrong"
-        faults = [*faults[:MOST_FAULTS], Fault(str(file), more, FIX)]
+        faults = [*faults[:MOST_FAULTS], Fault(str(file), more, fix)]
     raise_all(faults)
 
 

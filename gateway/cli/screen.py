@@ -106,7 +106,8 @@ def pairs(rows: Iterable[tuple[str, str | Text]]) -> None:
     indent = max((cell_len(name) for name, _ in listed), default=0) + GAP
     for name, value in listed:
         text = value if isinstance(value, Text) else Text(value)
-        parts = text.wrap(console, max(1, console.width - indent), overflow="ignore")
+        longest = max(map(cell_len, text.plain.split()), default=1)
+        parts = text.wrap(console, max(longest, console.width - indent))
         for number, part in enumerate(parts):
             title = "" if number else name
             part.rstrip()
@@ -117,6 +118,11 @@ def pairs(rows: Iterable[tuple[str, str | Text]]) -> None:
 def line(*said: str | tuple[str, str] | Text) -> None:
     """Print one result of words that may be copied: nothing is wrapped but by the terminal."""
     out().print(Text.assemble(*said), soft_wrap=True)
+
+
+def plain(text: str) -> None:
+    """Print *text* as it is, in one width everywhere: it is a file's content."""
+    out().print(Text(text), soft_wrap=True, end="")
 
 
 def faults(

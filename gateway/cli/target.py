@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 from ..errors import DeclarationError, SetupError
 from ..gateway import Gateway
 from ..kinds import OPTIONS
+from ..offering import OptionsFrom
 from ..points import DecisionPoint, suffix_of
 from ..questions import Ask, Choice, Predicate
 from ..wrapping import QUESTION
@@ -36,63 +38,100 @@ class Target:
         """Build the ask about *words*, with the further *fields* of the state that it reads."""
         if not self.point.reads:
             return self.point.ask(words, self.language)
-        state = {name: value for name, value in (fields or {}).items() if name in self.point.reads}
-        state[self.point.words] = words
-        return self.about(state)
+        return self.about({**(fields or {}), self.point.words: words})
 
     def unread(self, state: object) -> list[str]:
         """
-        Name the fields of a whole *state* that no decider is shown.
+        Name the fields of a whole *state* that the point takes no notice of.
 
         Raises:
-            SetupError: It holds nothing that the point reads, or not the options it needs.
+            SetupError: It holds nothing that the point reads, or lacks what its questions or
+                their options are made from.
 
         """
         reads = self.point.reads
         if not reads:
             return []
-        if isinstance(state, str):
-            fields: dict[str, Any] = {self.point.words: state}
-        elif isinstance(state, dict):
-            fields = cast("dict[str, Any]", state)
-        else:
-            raise self._unlike("it is no object")
+        fields = self._fields(state)
         if not any(name in fields for name in reads):
             raise self._unlike(f"it has {', '.join(map(repr, fields)) or 'nothing'}")
         self.need_options(fields)
-        return [name for name in fields if name not in reads]
+        if len(self._listings) < len(self.point.options):
+            return []  # what it takes notice of is its own affair
+        used = {*reads, *self._made_from}
+        return [name for name in fields if name not in used]
+
+    @property
+    def _listings(self) -> list[OptionsFrom]:
+        return [one for one in self.point.options.values() if isinstance(one, OptionsFrom)]
+
+    @property
+    def _made_from(self) -> set[str]:
+        """The fields that decide what is asked, whether they are sent or not."""
+        point = self.point
+        return {
+            *(one.field for one in self._listings),
+            *(one.field for one in point.repeats.values()),
+            *point.asked_with.values(),
+            *(path.partition(".")[0] for path in point.needs.values()),
+        }
+
+    def _fields(self, state: object) -> dict[str, Any]:
+        if isinstance(state, dict):
+            return cast("dict[str, Any]", state)
+        if not isinstance(state, str):
+            raise self._unlike("it is no object")
+        if not self.point.words:
+            raise self._unlike("it is words alone")
+        return {self.point.words: state}
 
     def _unlike(self, problem: str) -> SetupError:
-        wanted = f"Give an object with {', '.join(self.point.reads)}, or words with --text"
+        words = ", or words with --text" if self.point.words else ""
+        wanted = f"Give an object with {', '.join(self.point.reads)}{words}"
         return SetupError.of("the state", f"{problem}, and {self.point.name} reads fields", wanted)
 
     def need_options(self, *states: dict[str, Any]) -> None:
         """
-        Make sure that options come from somewhere.
+        Make sure that options come from somewhere, and that there is something to ask about.
 
         Raises:
-            SetupError: There is no --options, and no state among *states* that lists them.
+            SetupError: There is no --options, and no state among *states* that lists them; or
+                none has an entry for a question that is repeated.
 
         """
-        for source in self.point.options.values() if self.options is None else ():
+        name = self.point.name
+        for repeat in self.point.repeats.values():
+            if not any(state.get(repeat.field) for state in states):
+                problem = f"it asks about each entry of {repeat.field!r}, and there is none"
+                raise SetupError.of(name, problem, "Give a state that has them, with --state")
+        for source in self._listings if self.options is None else ():
             if not any(state.get(source.field) for state in states):
                 shape = f'[{{"{source.name}": "…", "{source.description}": "…"}}, …]'
                 problem = "its options come with the call, and none are given"
                 fix = f"Give --options a,b,c or a file, or a state with {source.field!r}: {shape}"
-                raise SetupError.of(self.point.name, problem, fix)
+                raise SetupError.of(name, problem, fix)
 
     def about(self, state: object) -> Ask:
         """Build the ask about a whole *state*."""
         if self.options is None or not self.point.options:
             return self.point.ask(state, self.language)
-        (source,) = self.point.options.values()
-        fields: dict[str, Any] = (
-            dict(state) if isinstance(state, dict) else {self.point.words: state}  # pyright: ignore[reportUnknownArgumentType]
-        )
-        fields[source.field] = [
-            {source.name: name, source.description: text} for name, text in self.options.items()
-        ]
-        return self.point.ask(fields, self.language)
+        return offering(self.point, self._fields(state), self.options, self.language)
+
+
+def offering(
+    point: DecisionPoint, state: Mapping[str, Any], options: Mapping[str, str], language: str
+) -> Ask:
+    """
+    Build the ask about *state* with *options* in the place of those that it lists.
+
+    Raises:
+        DeclarationError: It cannot be asked so.
+
+    """
+    (source,) = point.options.values()
+    assert isinstance(source, OptionsFrom)
+    entries = [{source.name: key, source.description: text} for key, text in options.items()]
+    return point.ask({**state, source.field: entries}, language)
 
 
 def target(gateway: Gateway, name: str, question: str | None, options: str | None) -> Target:
@@ -108,9 +147,8 @@ def target(gateway: Gateway, name: str, question: str | None, options: str | Non
     language = gateway.settings.globals.language
     if question is None:
         point = known(gateway, name)
-        if given is not None and len(point.options) != 1:
-            fix = "Leave --options out, or give a question of your own with --question"
-            raise SetupError.of(point.name, "its options are fixed", fix)
+        if given is not None:
+            _takes_options(point)
         _offered(point, given or {})
         return Target(point, language, given)
     asked = _asked(question, given)
@@ -119,6 +157,25 @@ def target(gateway: Gateway, name: str, question: str | None, options: str | Non
     questions = {"": {QUESTION: asked}}
     point = DecisionPoint(name=suffix_of(name), questions=questions, chain=chain, internal=internal)
     return Target(point, language)
+
+
+def _takes_options(point: DecisionPoint) -> None:
+    """
+    Make sure that options may be given beside the state.
+
+    Raises:
+        SetupError: They are fixed, or made of several fields of the state.
+
+    """
+    sources = list(point.options.values())
+    if len(sources) == 1 and isinstance(sources[0], OptionsFrom):
+        return
+    if sources:
+        problem, fix = "its options are made from its state", "Give them there, with --state"
+    else:
+        problem = "its options are fixed"
+        fix = "Leave --options out, or give a question of your own with --question"
+    raise SetupError.of(point.name, problem, fix)
 
 
 def _asked(question: str, given: dict[str, str] | None) -> Predicate | Choice:

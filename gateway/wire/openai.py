@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored, Usage
+from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored, Unread, Usage
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Choice, Predicate, Question, Score
 from .openai_types import (
@@ -31,7 +31,9 @@ from .openai_types import (
     Gatewayed,
     Labelled,
     LevelProbability,
+    Loose,
     Metadata,
+    Named,
     OptionProbability,
     Request,
     Response,
@@ -43,9 +45,13 @@ from .openai_types import (
     WireUsage,
 )
 
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
 _request = msgspec.json.Decoder(Request)
 _response = msgspec.json.Decoder(Response)
+_loose = msgspec.json.Decoder(Loose)
+_answer = msgspec.json.Decoder(WireAnswer)
+_named = msgspec.json.Decoder(Named)
 _failed = msgspec.json.Decoder(Failed)
 _bill = msgspec.json.Decoder(Bill)
 
@@ -91,10 +97,13 @@ def decode(ask: Ask, body: bytes) -> Reply:
     """
     Read a response's body as the reply to *ask*; whether to believe it is acceptance's business.
 
+    An answer that cannot be read, or that says two probabilities of one outcome, is `Unread`
+    and leaves the others as they are.
+
     Raises:
-        NoAnswer: `malformed`, `invalid_number` for a literal NaN or Infinity, `inconsistent`
-            for an outcome with two probabilities, `provider_error` for an error inside a
-            success. Its `reply` holds no answer, but tokens and cost where the body tells.
+        NoAnswer: `malformed`, `invalid_number` for a literal NaN or Infinity, `provider_error`
+            for an error inside a success. Its `reply` holds no answer, but tokens and cost
+            where the body tells.
 
     """
     try:
@@ -107,24 +116,53 @@ def _billed(body: bytes) -> Reply | None:
     """Read what an unreadable answer cost all the same."""
     try:
         bill = _bill.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
         return None
     return Reply((), bill.model, _usage(bill))
 
 
 def _decoded(ask: Ask, body: bytes) -> Reply:
     try:
-        response = _response.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise NoAnswer(_why_unreadable(body)) from None
+        response: Response | Loose = _response.decode(body)
+    except _UNREADABLE:
+        response = _loosely(body)
     if response.error != NO_ERROR:
         raise NoAnswer(Reason.PROVIDER_ERROR)
-    kinds = list(ask.questions.values())
-    answers = [
-        (one.name, _read(one, kinds[at] if at < len(kinds) else None))
-        for at, one in enumerate(response.answers)
-    ]
+    kinds = [*ask.questions.values(), *[None] * len(response.answers)]
+    answers = [_entry(one, ask, kind) for one, kind in zip(response.answers, kinds, strict=False)]
     return Reply(answers, response.model, _usage(response))
+
+
+def _loosely(body: bytes) -> Loose:
+    """Read all but the answers, so that an unreadable one does not spoil the others."""
+    try:
+        return _loose.decode(body)
+    except _UNREADABLE:
+        raise NoAnswer(_why_unreadable(body)) from None
+
+
+def _entry(
+    given: WireAnswer | msgspec.Raw, ask: Ask, question: Question | None
+) -> tuple[str | None, RawAnswer]:
+    """Read the answer to the *ask*'s question of its name, else to that of its position."""
+    name = None
+    try:
+        if isinstance(given, msgspec.Raw):
+            name = _called(given)
+            given = _answer.decode(given)
+        name = given.name
+        return name, _read(given, ask.questions.get(name or "", question))
+    except _UNREADABLE:
+        return name, Unread(Reason.MALFORMED)
+    except NoAnswer as fault:
+        return name, Unread(fault.reason)
+
+
+def _called(answer: msgspec.Raw) -> str | None:
+    try:
+        return _named.decode(answer).name
+    except _UNREADABLE:
+        return None
 
 
 def _question(name: str, question: Question) -> WireQuestion:
@@ -204,7 +242,7 @@ def _written(question: Question, name: str, answer: RawAnswer) -> WireAnswer:
     )
 
 
-def _usage(response: Response | Bill) -> Usage | None:
+def _usage(response: Response | Loose | Bill) -> Usage | None:
     counted = response.usage
     if counted is None:
         return None
@@ -223,7 +261,7 @@ def _cost(metadata: Metadata | None) -> float | None:
 
 def _why_unreadable(body: bytes) -> Reason:
     """Tell an error, and a literal NaN or Infinity, from other unreadable bodies."""
-    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    with contextlib.suppress(*_UNREADABLE):
         if _failed.decode(body).error != NO_ERROR:
             return Reason.PROVIDER_ERROR
     literals: list[str] = []

@@ -149,6 +149,22 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     error: msgspec.Raw = NO_ERROR
 
 
+class Loose(msgspec.Struct, frozen=True):
+    """The body of a success of which an answer cannot be read."""
+
+    answers: Sequence[msgspec.Raw]
+    model: str = ""
+    usage: WireUsage | None = None
+    provider_metadata: Metadata | None = None
+    error: msgspec.Raw = NO_ERROR
+
+
+class Named(msgspec.Struct, frozen=True):
+    """What an answer that cannot be read is called all the same."""
+
+    name: str | None = None
+
+
 class Failed(msgspec.Struct, frozen=True):
     """What a success that cannot be read may be after all: an error."""
 

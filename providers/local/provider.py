@@ -76,6 +76,7 @@ class Local:
     """
 
     limits = Limits(characters=1_000_000)
+    shares = False  # its examples are by point, and in this process a shared call saves nothing
 
     def __init__(self, setup: Setup) -> None:
         settings = setup.read(LocalSettings)

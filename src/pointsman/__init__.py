@@ -15,7 +15,10 @@ from .gateway.errors import (
     Reason,
     SetupError,
 )
+from .gateway.frames import Frame
 from .gateway.gateway import Gateway
+from .gateway.masking import MaskOffer
+from .gateway.offering import HostMinimum, Hybrid, OptionsFrom, Repeat
 from .gateway.plugins import (
     Call,
     HttpRequest,
@@ -44,13 +47,18 @@ __all__ = [
     "DecisionPoint",
     "DeclarationError",
     "Fault",
+    "Frame",
     "Gateway",
     "Held",
+    "HostMinimum",
     "HttpRequest",
     "HttpResponse",
+    "Hybrid",
     "Limits",
+    "MaskOffer",
     "NoAnswer",
     "Offer",
+    "OptionsFrom",
     "Plan",
     "PointsmanError",
     "Predicate",
@@ -59,6 +67,7 @@ __all__ = [
     "Record",
     "Recorder",
     "Refused",
+    "Repeat",
     "Reply",
     "Score",
     "Scored",

@@ -1,0 +1,71 @@
+"""A decision to be made: what the flow is given, and what it has tried so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from .acceptance import Gate
+from .plugins import Call
+from .points import DecisionPoint
+from .questions import Ask, Outcome
+from .records import Attempt
+from .resilience import Lane
+from .settings import Plan
+
+
+class Supplied(msgspec.Struct, frozen=True):
+    """
+    What a hybrid point's provider chooses among, supplied by the host's own path.
+
+    Attributes:
+        ask: What is asked about it.
+        write: Outcome and confidence → host's value.
+
+    """
+
+    ask: Ask
+    write: Callable[[Outcome, float], Any]
+
+
+class Case(msgspec.Struct, kw_only=True):
+    """
+    One decision to be made.
+
+    Attributes:
+        point: Where.
+        plan: By whom, and what is believed.
+        ask: What is asked; None where this call brought what cannot be asked.
+        call: In which circumstances; `call.current` runs the host's own path.
+        planned: The planned provider's lane; None if the plan is `current`.
+        behind: The lane of the provider that stands in where the host has no path of its own.
+        own_gate: The gate of that stand-in.
+        read: Host's value → outcome in the point's vocabulary.
+        write: Outcome → host's value.
+        id: The decision's id.
+        begun: When it began, on `time.perf_counter`.
+        attempts: What was tried so far.
+        supply: Host's value → what is asked about it, for a hybrid point; raises
+            `NothingToAsk`, or anything else where the value supplies nothing.
+        hosted: What the host's own path gave for it: the fallback's answer too.
+        supplied: What was made of that.
+
+    """
+
+    point: DecisionPoint
+    plan: Plan
+    ask: Ask | None
+    call: Call
+    planned: Lane | None
+    behind: Lane | None
+    own_gate: Gate | None
+    read: Callable[[Any], Outcome]
+    write: Callable[[Any], Any]
+    id: str
+    begun: float
+    attempts: list[Attempt] = []
+    supply: Callable[[Any], Supplied] | None = None
+    hosted: tuple[Any, Attempt] | None = None
+    supplied: Supplied | None = None

@@ -1,0 +1,117 @@
+"""What the decisions of one turn share: answers that are known, batches that are open."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from .answers import Reply
+from .batches import Batch
+from .dividing import unpaid
+from .forks import Lock
+from .steps import AskProvider
+
+if TYPE_CHECKING:
+    from .asking import Asking
+    from .questions import Question
+    from .resilience import Lane
+
+Key: TypeAlias = "tuple[str, Lane, str]"
+Known: TypeAlias = "tuple[Mapping[str, Question], Reply]"
+
+
+class Sharing:
+    """What the decisions of one turn share: what was answered, and the open batches."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[Key, list[Known]] = {}
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Open] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def passes(self) -> None:
+        """Learn that a decision does not ask now, or has asked: a promise is kept by it."""
+
+    def sync(self, step: AskProvider, asking: Asking) -> object:
+        """Ask on this thread, unless the answer is known."""
+        if step.call.depth:
+            return asking.alone_sync(step)
+        known = self.recall(step)
+        return known or self.remember(step, asking.alone_sync(step))
+
+    async def async_(self, step: AskProvider, asking: Asking) -> object:
+        """Ask in this task or in a call that others share, unless the answer is known."""
+        if step.call.depth:
+            return await asking.alone(step)
+        known = self.recall(step)
+        if known is not None:
+            return known
+        if not rides(step):
+            return self.remember(step, await asking.alone(step))
+        return self.remember(step, await self.here().batch(step, asking, self).ask(step))
+
+    def recall(self, step: AskProvider) -> Reply | None:
+        """Give what this very ask was answered before in this turn."""
+        asked = step.ask.questions
+        for questions, reply in self._known.get(_key(step), ()):
+            if questions is asked or list(questions.items()) == list(asked.items()):
+                step.sent.cached = True
+                return reply
+        return None
+
+    def remember(self, step: AskProvider, reply: object) -> object:
+        """Keep a reply for the rest of the turn; give it back as it is."""
+        if isinstance(reply, Reply):
+            with self._lock:
+                known = self._known.setdefault(_key(step), [])
+                if not any(questions is step.ask.questions for questions, _ in known):
+                    known.append((step.ask.questions, unpaid(reply)))
+        return reply
+
+    def here(self) -> Open:
+        """Give the open batches of the running loop."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            return self._loops.setdefault(loop, Open())
+
+
+def _key(step: AskProvider) -> Key:
+    assert step.point is not None
+    return step.point.name, step.lane, step.ask.text
+
+
+def rides(step: AskProvider) -> bool:
+    """Whether *step* may share a call with others."""
+    frame = None if step.point is None else step.point.share
+    if frame is None or frame.alone or step.call.depth or step.call.asking:
+        return False
+    return not step.lane.deliberates and getattr(step.lane.provider, "shares", True) is True
+
+
+def together(step: AskProvider) -> tuple[object, ...]:
+    """Whom *step* may share a call with: the same provider, group, list and subject."""
+    assert step.point is not None
+    assert step.point.share is not None
+    return step.lane, step.point.share.group, step.point.share.lists, step.call.subject
+
+
+class Open:
+    """The open batches of one loop, and how many promised asks have not come yet."""
+
+    def __init__(self) -> None:
+        self.promised = 0
+        self._batches: dict[object, Batch] = {}
+
+    def batch(self, step: AskProvider, asking: Asking, sharing: Sharing) -> Batch:
+        """Give the batch that *step* may join; open one if there is none."""
+        key = together(step)
+        if key not in self._batches:
+            gone = lambda: self._batches.pop(key, None)  # noqa: E731 - said once
+            self._batches[key] = Batch(asking, self._is_held, sharing.remember, gone)
+        return self._batches[key]
+
+    def _is_held(self) -> bool:
+        return self.promised > 0
