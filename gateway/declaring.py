@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
 
 from .errors import DeclarationError
 from .questions import Choice, Predicate, Question, Questions, by_name, ordered, reachable
+
+NEAR = 0.7  # PNIJ for PINJ is 0.75; MINE is 0.5
 
 
 def suffix_of(name: str) -> str:
@@ -72,6 +74,15 @@ def tied(questions: Mapping[str, Question], tie: bool) -> Mapping[str, Question]
     if question.tie is tie:
         return questions
     return Questions({name: msgspec.structs.replace(question, tie=tie)})
+
+
+def near(name: str, known: Iterable[str], prefix: str) -> str | None:
+    """Name the one of *known* that *name* is nearly spelt like, behind their *prefix*."""
+    import difflib
+
+    rests = [one.removeprefix(prefix) for one in known if one.startswith(prefix)]
+    found = difflib.get_close_matches(name.removeprefix(prefix), rests, n=1, cutoff=NEAR)
+    return f"{prefix}{found[0]}" if found else None
 
 
 def without_words(words: str, given: Mapping[str, Any]) -> str:

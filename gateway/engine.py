@@ -83,11 +83,11 @@ def _supply(case: Case, supply: Callable[[Any], Supplied]) -> Flow[None]:
         NothingToAsk: It leaves nothing to choose.
 
     """
-    decision = yield from _host(case)
-    case.hosted = decision.value, case.attempts.pop()
+    value = yield from _run(case)
+    case.hosted = value, case.attempts.pop()
     case.call = msgspec.structs.replace(case.call, current=None)  # it has run
     try:
-        case.supplied = supply(decision.value)
+        case.supplied = supply(value)
         case.ask = case.supplied.ask
     except (NothingToAsk, SetupError):
         raise
@@ -119,7 +119,7 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
         verdict = accept(case.ask, reply, gate)
     except NoAnswer as fault:
         operator, verdict = fault.operator, Verdict(fault.reason)
-        reply = fault.reply and sound(fault.reply)
+        reply = _billed(fault.reply)
     finally:
         if entered:  # what was known or told already says nothing of the provider
             told = sent.counted or sent.cached
@@ -127,6 +127,14 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
             lane.saw(seen, probe=probe, operator=operator and not told)
         case.attempts.append(_written(lane, gate, verdict, reply, call, sent))
     return verdict
+
+
+def _billed(reply: object) -> Reply | None:
+    """Keep of what came with a fault what is sound; the fault is told already."""
+    try:
+        return None if reply is None else sound(reply)
+    except NoAnswer:
+        return None
 
 
 def _sliced(call: Call, case: Case) -> Call:
@@ -144,6 +152,11 @@ def _entered(lane: Lane, call: Call) -> Call:
 
 
 def _host(case: Case) -> Flow[Decision[Any]]:
+    value = yield from _run(case)
+    return Decision(value, recorded(case, CURRENT, case.read(value)))
+
+
+def _run(case: Case) -> Flow[Any]:
     """Run the host's own path; its exceptions pass through, wrapped in nothing."""
     begun = time.perf_counter()
     reason = Reason.CANCELLED
@@ -162,7 +175,7 @@ def _host(case: Case) -> Flow[Decision[Any]]:
         case.attempts.append(Attempt(provider=CURRENT, reason=reason, seconds=seconds, late=late))
     if value is OVERDUE:
         raise NoAnswer(reason, point=case.point.name, attempts=case.attempts)
-    return Decision(value, recorded(case, CURRENT, case.read(value)))
+    return value
 
 
 def _of_host(case: Case) -> Decision[Any]:

@@ -97,7 +97,7 @@ class Gateway(Lifecycle):
             SetupError: No question, or nothing says what the deciders are shown.
 
         """
-        point = declared(name, question, self._wiring.plugins.points)
+        point = declared(name, question, self.points)
         self._note(point, point.name if isinstance(name, DecisionPoint) else name)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -108,6 +108,8 @@ class Hybrid(msgspec.Struct, frozen=True):
             returns in place of its own value.
         outcome: Extraction → question → value: what `current` itself decided; None where
             the extraction does not say.
+        complete: State of the call and extraction → the extraction with what the state knows
+            besides; None: as it is.
 
     """
 
@@ -115,6 +117,7 @@ class Hybrid(msgspec.Struct, frozen=True):
     extend: Callable[[Given, Any], Given]
     merge: Callable[[Any, Mapping[str, Value | None], float], Any]
     outcome: Callable[[Any], Mapping[str, Value | None]] | None = None
+    complete: Callable[[Given, Any], Any] | None = None
 
 
 class HostMinimum(msgspec.Struct, frozen=True):

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
-from .declaring import fixed, is_suffix, spoken, suffix_of, tied, without_words
-from .errors import DeclarationError
+from .declaring import fixed, is_suffix, near, spoken, suffix_of, tied, without_words
+from .errors import DeclarationError, SetupError
 from .frames import Frame
 from .offering import Close, HostMinimum, Hybrid, OptionsFrom, Repeat, offered
 from .questions import (
@@ -58,6 +58,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         words: Which of them holds the words to be judged, for functions of one text.
         options: Question → where its further options stand in the state, or a function that
             closes it; read from the state as given, whether the field is sent or not.
+        brings: Fields that a call brings and nobody is sent: a function may take them, options
+            may be made of them.
         needs: Option → the path in the given state without which it is impossible and not
             offered: `active_agent`, or `candidates.{n}` of a repeated question.
         asked_with: Question → the state field without which it is not asked.
@@ -88,6 +90,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     reads: tuple[str, ...] = ()
     words: str = ""
     options: Mapping[str, Close] = {}
+    brings: tuple[str, ...] = ()
     needs: Mapping[str, str] = {}
     asked_with: Mapping[str, str] = {}
     repeats: Mapping[str, Repeat] = {}
@@ -197,7 +200,14 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
             constant = not (self.options or self.needs or self.repeats or self.asked_with)
             return Ask(seen, asked if constant else offered(self, asked, given))
         except DeclarationError as why:
-            raise type(why)(f"{self.name}: {why}") from None
+            raise type(why)(f"{self.name}: {why}{self._hint(state)}") from None
+
+    def _hint(self, state: State) -> str:
+        """Say where the entries of a hybrid point come from, if the state has none."""
+        lacks = [one.field for one in self.repeats.values() if one.field not in self._given(state)]
+        if self.hybrid is None or not lacks:
+            return ""
+        return f"; {lacks[0]!r} comes from what `current` extracts: wrap it, or pass `current=`"
 
     def worded(self, wording: Mapping[Language, Mapping[str, str]]) -> DecisionPoint:
         """
@@ -263,11 +273,24 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(name: str, points: Mapping[str, DecisionPoint]) -> DecisionPoint | None:
-    """Find the point that *name* means: its own, an alias, or one that stands for its prefix."""
+    """
+    Find the point that *name* means: its own, an alias, or one that stands for its prefix.
+
+    Raises:
+        SetupError: Its prefix has a generic point, but the name is nearly that of another,
+            whose question may be the very opposite.
+
+    """
     if name in points:
         return points[name]
     for point in points.values():
         if name in point.aliases:
             return point
     generic = [one for one in points.values() if one.prefix and name.startswith(one.prefix)]
-    return generic[0].called(name) if generic else None
+    if not generic:
+        return None
+    if (meant := near(name, points, generic[0].prefix)) is not None:
+        problem = "the catalogue has no such point"
+        fix = f"Did you mean {meant}? If not, declare it by `called` of {generic[0].name}"
+        raise SetupError.of(name, problem, fix)
+    return generic[0].called(name)

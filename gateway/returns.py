@@ -13,6 +13,8 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
+import msgspec
+
 from .questions import Choice, Predicate, Question, Score, Value, principal
 
 Write: TypeAlias = Callable[[Any], Any]
@@ -89,6 +91,15 @@ def _choice_writer(hint: Any, question: Choice) -> Write:  # noqa: ANN401 - any 
     if missing:
         raise CannotHold(f"{_name(hint)} cannot hold the option {missing[0]!r}")
     return table.__getitem__
+
+
+def holds_fields(hint: Any) -> bool:  # noqa: ANN401 - any type
+    """Whether a value of *hint* has named fields: a dict, a `Struct`, or nothing is said."""
+    hint = _bare(hint)
+    if hint is Any or hint is object:
+        return True
+    origin = typing.get_origin(hint) or hint
+    return isinstance(origin, type) and issubclass(origin, Mapping | msgspec.Struct)
 
 
 def reader(questions: Mapping[str, Question]) -> Read:

@@ -30,8 +30,8 @@ def supplying(
         given: The state of the call, or an `Ask` that holds it.
         language: In which it is asked.
         read: Host's value → extraction, or what the point's own `read` takes.
-        write: Merged extraction → host's value; absent: a dict where the host gave one,
-            else the extraction itself.
+        write: Merged extraction → host's value; absent: the host's dict with the extraction's
+            fields put into it where the host gave one, else the extraction itself.
 
     """
     assert point.hybrid is not None
@@ -41,6 +41,8 @@ def supplying(
         extraction = hybrid.read(value if read is None else read(value))
         if extraction is None:
             raise NothingToAsk(f"{point.name}: the function's value supplies nothing")
+        if hybrid.complete is not None:
+            extraction = hybrid.complete(state, extraction)
         written = write or _written(point, value, extraction)
         ask = point.ask(hybrid.extend(state, extraction), language)
 
@@ -57,7 +59,9 @@ def outcome_reader(hybrid: Hybrid, read: Read | None) -> Read:
 
     def outcome(value: object) -> Mapping[str, Value | None] | None:
         extraction = hybrid.read(value if read is None else read(value))
-        return None if hybrid.outcome is None else hybrid.outcome(extraction)
+        if extraction is None or hybrid.outcome is None:
+            return None
+        return hybrid.outcome(extraction)
 
     return outcome
 
@@ -79,13 +83,20 @@ def _written(point: DecisionPoint, value: object, extraction: object) -> Write:
     if isinstance(value, type(extraction)):
         return _same
     if isinstance(value, Mapping):
-        return _plain
+        given = cast("Mapping[str, Any]", value)
+        return lambda merged: {**given, **_plain(merged)}
     problem = f"its function returns {type(value).__name__}, which no answer can be put into"
     raise SetupError.of(point.name, problem, "Pass `write=` to the point")
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 - dicts and lists, as the host's own was
-    return msgspec.json.decode(msgspec.json.encode(value))
+def _plain(value: Any) -> Any:  # noqa: ANN401 - dicts and lists; the host's values as they were
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
+    elif isinstance(value, tuple):
+        return [_plain(one) for one in cast("tuple[Any, ...]", value)]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+    return value
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - passes through

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from .errors import DeclarationError, Fault, SetupError
-from .points import DecisionPoint, Language, find, suffix_of
+from .points import DecisionPoint, Language, OptionsFrom, find, suffix_of
 from .questions import Ask, Choice, Predicate, Question, Score
-from .returns import CannotHold, Read, Write, return_hint, writer
+from .returns import CannotHold, Read, Write, holds_fields, return_hint, writer
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -65,7 +65,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
     def build(self, call: Arguments, language: Language) -> Ask:
         """Build the ask of one call."""
         if self.ask is not None:
-            return self._own_ask(*call[0], **call[1])
+            return self._own_ask(language, *call[0], **call[1])
         return self.point.ask(self._state(call), language)
 
     def given(self, call: Arguments) -> object:
@@ -84,7 +84,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
         state = {field: bound.arguments[name] for field, name in self.takes.items()}
         return state.get("", state)
 
-    def _own_ask(self, *args: Any, **kwargs: Any) -> Ask:  # noqa: ANN401 - the host's own
+    def _own_ask(self, language: Language, /, *args: Any, **kwargs: Any) -> Ask:  # noqa: ANN401 - the host's own
         assert self.ask is not None
         try:
             made: Any = self.ask(*args, **kwargs)
@@ -94,6 +94,8 @@ class Wrapped(msgspec.Struct, kw_only=True):
             raise DeclarationError(f"{self.point.name}: {why}") from why
         if isinstance(made, Ask):
             return made
+        if self.point.reads and isinstance(made, Mapping):  # a state, for the point's questions
+            return self.point.ask(cast("Mapping[str, Any]", made), language)
         if inspect.iscoroutine(made):
             made.close()
         found = type(made).__name__
@@ -227,7 +229,8 @@ def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
     """Map state fields to parameters; the empty field is the whole state."""
     parameters = _parameters(wrapped.function)
     names = [parameter.name for parameter in parameters]
-    if point.reads and names and set(names) <= set(point.reads):
+    fields = {*point.reads, *point.brings, *_option_fields(point)}
+    if point.reads and names and set(names) <= fields:
         if point.words and point.words not in names:
             problem = f"{point.name} reads its words from {point.words!r}, which is no parameter"
             raise SetupError.of(wrapped.where, problem, "Name the parameter so, or pass `ask=`")
@@ -238,6 +241,10 @@ def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
     found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
     problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
     raise SetupError.of(wrapped.where, problem, "Pass `ask=` to say what the deciders are shown")
+
+
+def _option_fields(point: DecisionPoint) -> Iterable[str]:
+    return (one.field for one in point.options.values() if isinstance(one, OptionsFrom))
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -262,10 +269,13 @@ def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool
 
 def misfits(wrapped: Wrapped, language: Language) -> list[Fault]:
     """List what the return type cannot hold, for a plan that needs it."""
-    if wrapped.point.hybrid is not None:  # its own type, or a dict where the function gives one
-        return []
+    if wrapped.point.hybrid is not None:
+        return _unfit_hybrid(wrapped)
     questions = wrapped.point.questions
     spoken = questions.get(language) or next(iter(questions.values()))
+    made = [one for one in wrapped.point.options.values() if not isinstance(one, OptionsFrom)]
+    if made:  # by a function: which options there are is known with the call
+        return []
     try:
         wrapped.writes(spoken)
     except SetupError as error:
@@ -273,3 +283,19 @@ def misfits(wrapped: Wrapped, language: Language) -> list[Fault]:
     except DeclarationError as error:
         return [Fault(wrapped.where, str(error), "Correct the point's declaration")]
     return []
+
+
+def _unfit_hybrid(wrapped: Wrapped) -> list[Fault]:
+    """A hybrid's function returns the point's own type or a dict, unless told how to write."""
+    if wrapped.write is not None:
+        return []
+    try:
+        hint = return_hint(wrapped.function)
+    except CannotHold as why:
+        return [Fault(wrapped.where, str(why), "Pass `write=` to the point")]
+    if holds_fields(hint):
+        return []
+    problem = "its return type cannot hold what is extracted"
+    return [
+        Fault(wrapped.where, problem, "Return a dict or the point's own type, or pass `write=`")
+    ]
