@@ -62,6 +62,7 @@ from .rails_out import (
     RecheckState,
     WordingState,
 )
+from .reading import confidence_of
 from .routing import (
     ROUTE_CONTINUITY,
     ROUTER,
@@ -189,6 +190,7 @@ __all__ = [
     "WordingState",
     "backend",
     "by_field",
+    "confidence_of",
     "confirmation",
     "continuity",
     "destination",

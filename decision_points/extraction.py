@@ -31,10 +31,11 @@ class Parameters(msgspec.Struct, frozen=True):
 
     Attributes:
         candidates: Field → what was extracted; no value comes from anywhere else.
-        known: Field → the value known before.
+        known: Field → the value known before, by the extraction or else by the state.
         values: Field → the value that holds now: a resolved candidate or a preserved one.
         clear_fields: Fields to be emptied.
-        unresolved: Fields that stay missing.
+        unresolved: Fields that stay missing: neither a value nor to be emptied.
+        fields: All fields of the transaction, from the state's schema.
 
     """
 
@@ -43,6 +44,7 @@ class Parameters(msgspec.Struct, frozen=True):
     values: Mapping[str, Any] = {}
     clear_fields: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 def read_parameters(value: object) -> Parameters | None:
@@ -74,49 +76,61 @@ def _candidate(found: Any) -> Candidate:  # noqa: ANN401 - the host's own
     return Candidate(found)
 
 
-def extended(state: Mapping[str, Any], found: Parameters) -> Mapping[str, Any]:
+def completed(state: Mapping[str, Any], found: Parameters) -> Parameters:
     """
-    Put candidates and known values into the state that is asked about.
+    Add what the state knows: all fields, and known values that the extraction does not have.
 
     Raises:
-        DeclarationError: The state has no parameter schema.
+        DeclarationError: The state has no parameter schema, or no mapping of known values.
 
     """
-    if not isinstance(state.get("parameter_schema"), Mapping):
-        raise DeclarationError("the state's 'parameter_schema' must be a mapping by parameter")
+    fields = tuple(_mapping(state.get("parameter_schema"), "parameter_schema"))
+    before = _mapping(state.get("known_arguments") or {}, "known_arguments")
+    known = {field: value for field, value in found.known.items() if _is_value(value)}
+    return msgspec.structs.replace(found, known={**before, **known}, fields=fields)
+
+
+def _mapping(given: object, field: str) -> Mapping[str, Any]:
+    if isinstance(given, Mapping):
+        return cast("Mapping[str, Any]", given)
+    raise DeclarationError(f"the state's {field!r} must be a mapping by parameter")
+
+
+def extended(state: Mapping[str, Any], found: Parameters) -> Mapping[str, Any]:
+    """Put candidates and known values of the transaction's fields into what is asked about."""
     candidates = {
         field: {"value": one.value, "source": one.source}
         for field, one in found.candidates.items()
-        if field in state["parameter_schema"] and _is_value(one.value)
+        if field in found.fields and _is_value(one.value)
     }
-    known: dict[str, Any] = {**(state.get("known_arguments") or {}), **found.known}
+    known = {field: value for field, value in found.known.items() if field in found.fields}
     return {**state, "candidates": candidates, "known_arguments": known}
 
 
 def merged(found: Parameters, outcome: Mapping[str, Value | None], _: float) -> Parameters:
     """
-    Say what holds now, field by field.
+    Say what holds now, field by field: a value, nothing any more, or unresolved.
 
-    A field without an answer is unresolved, and so is a resolved one without a candidate: no
-    decision creates a value. One preserved without being known to the extraction keeps what
-    the host has.
+    A field without an answer is unresolved, and so is a resolved one without a candidate and
+    a preserved one without a known value: no decision creates a value.
     """
-    values: dict[str, Any] = {}
-    unresolved: list[str] = []
-    for field in {**outcome, **dict.fromkeys(found.candidates)}:
-        answer, one = outcome.get(field), found.candidates.get(field)
-        if answer == "resolved" and one is not None and _is_value(one.value):
-            values[field] = one.value
-        elif answer == "preserve":
-            values.update({field: found.known[field]} if field in found.known else {})
-        elif answer != "clear":
-            unresolved.append(field)
+    values = {
+        field: value
+        for field in found.fields
+        if _is_value(value := _value(found, field, outcome.get(field)))
+    }
+    cleared = tuple(field for field in found.fields if outcome.get(field) == "clear")
+    missing = (field for field in found.fields if field not in values and field not in cleared)
     return msgspec.structs.replace(
-        found,
-        values=values,
-        clear_fields=tuple(field for field, answer in outcome.items() if answer == "clear"),
-        unresolved=tuple(unresolved),
+        found, values=values, clear_fields=cleared, unresolved=tuple(missing)
     )
+
+
+def _value(found: Parameters, field: str, answer: Value | None) -> object:
+    if answer == "preserve":
+        return found.known.get(field)
+    one = found.candidates.get(field)
+    return one.value if answer == "resolved" and one is not None else None
 
 
 def outcome(found: Parameters) -> Mapping[str, Value | None]:

@@ -8,6 +8,7 @@ from typing import Any, Required, TypedDict
 from ..gateway.points import DecisionPoint, HostMinimum, Hybrid, OptionsFrom, Repeat
 from ..gateway.questions import Choice
 from .planning import UNSUPPORTED, GoalPlan, extended, merged, outcome, read_plan
+from .reading import clears
 from .routing import Intent
 from .shares import fields
 
@@ -84,12 +85,18 @@ MULTI_INTENT = DecisionPoint(
 )
 
 
-def usable(plan: GoalPlan) -> bool:
+def usable(plan: GoalPlan, confidence: float | None = 1.0) -> bool:
     """
     Say whether the host takes the *plan*: sure enough, with a goal that some intent covers.
 
     The host's own rules come after it: unknown intents void a plan, repeated ones are dropped.
+
+    Args:
+        plan: What the wrapped function returned.
+        confidence: Of the decision, which the plan's own holds already; None
+            (`confidence_of`): the host's own path decided, and no threshold is applied again.
+
     """
-    assert MULTI_INTENT.host is not None
     covered = any(goal.intent not in ("", UNSUPPORTED) for goal in plan.goals)
-    return covered and MULTI_INTENT.host.clears(plan.confidence)
+    sure = None if confidence is None else min(plan.confidence, confidence)
+    return covered and clears(MULTI_INTENT, sure)

@@ -10,8 +10,9 @@ import msgspec
 
 from ..gateway.errors import DeclarationError
 from ..gateway.points import DecisionPoint, suffix_of
-from ..gateway.questions import Outcome, principal
+from ..gateway.questions import principal
 from . import rails_in, rails_out, reasons
+from .reading import Said, plain, word
 from .shares import OUTPUT
 
 
@@ -43,6 +44,7 @@ class Rail(msgspec.Struct, frozen=True):
         action: What the host does.
         code: What was found, of a point that asks for it; `unspecified` if it is not known.
         reason: The fixed text for it; hosts steer by its words (A24).
+        undecided: Nobody decided; this is the safe outcome.
 
     """
 
@@ -50,6 +52,7 @@ class Rail(msgspec.Struct, frozen=True):
     action: Action
     code: str
     reason: str
+    undecided: bool = False
 
 
 _ACTIONS: Final[Mapping[str, Action]] = {
@@ -73,33 +76,42 @@ CATALOGUE: Final = tuple(
 )
 
 
-def rail(point: DecisionPoint, outcome: Outcome, language: str = "en") -> Rail:
+def rail(
+    point: DecisionPoint, outcome: Said, language: str = "en", *, undecided: bool = False
+) -> Rail:
     """
     Say what a rail's *outcome* makes the host do.
 
+    What blocks is the answer that the point says blocks (`point.blocks`): a truth of most
+    rails and of a predicate of your own; a false of the generic ones, which ask what may pass.
+
     Args:
         point: The rail that was asked.
-        outcome: What was decided; None or anything unreadable is its safe outcome.
+        outcome: What was decided; None or anything unreadable is its safe outcome, undecided.
         language: Of the fixed reason.
+        undecided: Whether it is the safe outcome.
 
     """
     main = principal(next(iter(point.questions.values())))
-    said = outcome.get(main or "") if isinstance(outcome, Mapping) else outcome
+    said = plain(outcome.get(main or "") if isinstance(outcome, Mapping) else outcome)
+    nothing = undecided or not isinstance(said, bool)
     answer = said if isinstance(said, bool) else point.undecided
     if isinstance(answer, bool) and answer is not point.blocks:
-        passes = reasons.text_of(reasons.PLAIN, "allowed", language)
-        return Rail(allowed=True, action=Action.ALLOW, code="", reason=passes)
+        passes = reasons.text_of(reasons.PLAIN, "undecided" if nothing else "allowed", language)
+        return Rail(True, Action.ALLOW, "", passes, nothing)  # noqa: FBT003
     code, reason = _reason(point, outcome, language)
+    if nothing:
+        reason = reasons.text_of(reasons.PLAIN, "undecided", language)
     actions = (_ACTIONS[name] for name in point.names if name in _ACTIONS)
-    return Rail(allowed=False, action=next(actions, Action.BLOCK), code=code, reason=reason)
+    return Rail(False, next(actions, Action.BLOCK), code, reason, nothing)  # noqa: FBT003
 
 
-def _reason(point: DecisionPoint, outcome: Outcome, language: str) -> tuple[str, str]:
+def _reason(point: DecisionPoint, outcome: Said, language: str) -> tuple[str, str]:
     texts = next((_TEXTS[name] for name in point.names if name in _TEXTS), None)
     if texts is None or not _asks_codes(point):
         return "", reasons.text_of(reasons.PLAIN, "blocked", language)
     said = outcome.get("reason_code") if isinstance(outcome, Mapping) else None
-    code = said if isinstance(said, str) and said in texts else reasons.UNSPECIFIED
+    code = word(said, texts) or reasons.UNSPECIFIED
     return code, reasons.text_of(texts, code, language)
 
 
@@ -116,7 +128,8 @@ def guardrail(name: str) -> DecisionPoint:
     """
     Declare a generic rail of the user's own, by its configured *name* or profile.
 
-    Its variables are `DECISION_GUARDRAIL_<NAME>_…`.
+    Its variables are `DECISION_GUARDRAIL_<NAME>_…`. It asks whether the text may pass
+    unchanged: True lets it pass, False blocks it. `guardrail` is the generic rail itself.
 
     Raises:
         DeclarationError: The name leaves no suffix, or is one of the catalogue's (A3).
@@ -134,6 +147,8 @@ def own(generic: DecisionPoint, name: str, taken: tuple[DecisionPoint, ...]) -> 
 
     """
     suffix = suffix_of(name)
+    if suffix in (generic.name, generic.name.removeprefix(generic.prefix)):
+        return generic
     full = suffix if suffix.startswith(generic.prefix) else generic.prefix + suffix
     for point in taken:
         if full in (*point.aliases, point.name):

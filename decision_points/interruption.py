@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Required, TypedDict
 
 from ..gateway.points import DecisionPoint
-from ..gateway.questions import Outcome, Predicate
+from ..gateway.questions import Predicate
+from .reading import Said, plain
 from .shares import INTERRUPTION, fields
 
 
@@ -62,6 +63,6 @@ class Interruption(StrEnum):
     REPLAY = "REPLAY"
 
 
-def interruption(outcome: Outcome) -> Interruption:
+def interruption(outcome: Said) -> Interruption:
     """Read a decision; anything but a plain *true* is a replay."""
-    return Interruption.REGENERATE if outcome is True else Interruption.REPLAY
+    return Interruption.REGENERATE if plain(outcome) is True else Interruption.REPLAY

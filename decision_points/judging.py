@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from ..gateway.points import DecisionPoint
-from ..gateway.questions import Outcome, Score
+from ..gateway.questions import Predicate, Question, Score
 from . import judges, reasons
 from .guardrails import own
+from .menus import normal
+from .reading import Said, plain, words
 
 
 class Sentiment(StrEnum):
@@ -38,7 +41,7 @@ _PORTUGUESE: Final[Mapping[str, str]] = {
     "POSITIVE": "POSITIVO",
 }
 
-_SENTIMENTS: Final[Mapping[object, Sentiment]] = {
+_SENTIMENTS: Final[Mapping[str, Sentiment]] = {
     word: Sentiment(name) for name, other in _PORTUGUESE.items() for word in (name, other)
 }
 
@@ -73,7 +76,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 def judged(
     point: DecisionPoint,
-    outcome: Outcome,
+    outcome: Said,
     *,
     undecided: bool = False,
     fail_on_negative: bool = False,
@@ -82,12 +85,15 @@ def judged(
     """
     Say what a judge's *outcome* makes the host record.
 
-    A scored judge passes from the host's own threshold on (`point.host`), CSI always unless
-    told otherwise. None is the point's safe outcome, undecided.
+    A scored judge passes from the host's own threshold on (`point.host`); of several scores
+    their mean counts. A judge of one truth passes unless the answer is the one that blocks
+    (`point.blocks`, True unless declared). CSI always passes unless told otherwise. None is
+    the point's safe outcome, undecided; what cannot be read has not passed, undecided.
 
     Args:
         point: The judge that was asked.
-        outcome: What was decided, on the point's own scale.
+        outcome: What was decided, on the point's own scale; of CSI also the word alone, in
+            either language and any case.
         undecided: Whether it is the safe outcome.
         fail_on_negative: Of CSI, whether a negative sentiment does not pass.
         language: Of the fixed reason.
@@ -95,32 +101,60 @@ def judged(
     """
     nothing = undecided or outcome is None
     answer = point.undecided if outcome is None else outcome
+    asked = next(iter(point.questions.values()))
+    if "sentiment" in asked:
+        found = _felt(asked, answer, fail_on_negative=fail_on_negative)
+    else:
+        found = _passed(point, asked, answer)
+    nothing = nothing or found.undecided
     reason = reasons.text_of(reasons.PLAIN, "undecided" if nothing else "judged", language)
-    if isinstance(answer, Mapping):
-        sentiment = _SENTIMENTS.get(answer.get("sentiment"), Sentiment.NEUTRAL)
-        allowed = not (fail_on_negative and sentiment is Sentiment.NEGATIVE)
-        score = _score(point, "satisfaction", answer.get("satisfaction"))
-        return Judgement(allowed, score, sentiment, reason, nothing)
-    if isinstance(answer, bool):
-        return Judgement(answer is not point.blocks, None, None, reason, nothing)
-    score = _score(point, next(iter(point.spoken(next(iter(point.questions))))), answer)
-    passed = score is not None and (point.host is None or point.host.clears(score))
-    return Judgement(passed, score, None, reason, nothing)
+    return msgspec.structs.replace(found, reason=reason, undecided=nothing)
 
 
-def _score(point: DecisionPoint, name: str, value: object) -> float | None:
+def _felt(asked: Mapping[str, Question], answer: Said, *, fail_on_negative: bool) -> Judgement:
+    """Read CSI; a missing word is a neutral one that nobody said."""
+    said: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {"sentiment": answer}
+    spoken = (*words(said.get("sentiment")), *words(said.get("sentimento")))
+    known = [_SENTIMENTS[one] for one in map(normal, spoken) if one in _SENTIMENTS]
+    felt = known[0] if known else Sentiment.NEUTRAL
+    allowed = not (fail_on_negative and felt is Sentiment.NEGATIVE)
+    score = _score(asked.get("satisfaction"), said.get("satisfaction"))
+    return Judgement(allowed, score, felt, "", not known)
+
+
+_UNREAD: Final = Judgement(allowed=False, score=None, sentiment=None, reason="", undecided=True)
+
+
+def _passed(point: DecisionPoint, asked: Mapping[str, Question], answer: Said) -> Judgement:
+    """Read the answers to the questions that have to be believed."""
+    gated = [name for name, one in asked.items() if not one.advisory] or [*asked]
+    said: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {gated[0]: answer}
+    main = plain(said.get(gated[0]))
+    if len(gated) == 1 and isinstance(asked[gated[0]], Predicate) and isinstance(main, bool):
+        return Judgement(main is not point.blocks, None, None, "")
+    scores = [_score(asked[name], said.get(name)) for name in gated]
+    known = [one for one in scores if one is not None]
+    if len(known) < len(gated):
+        return _UNREAD
+    score = sum(known) / len(known)
+    return Judgement(point.host is None or point.host.clears(score), score, None, "")
+
+
+def _score(asked: Question | None, value: object) -> float | None:
     """Carry a value to [0, 1]; None if there is none."""
-    asked = next(iter(point.questions.values())).get(name)
-    if not isinstance(asked, Score) or not isinstance(value, int | float):
+    number = plain(value)
+    if not isinstance(asked, Score) or isinstance(number, bool):
         return None
-    return min(1.0, max(0.0, (value - asked.low) / (asked.high - asked.low)))
+    if not isinstance(number, int | float) or not math.isfinite(number):
+        return None
+    return min(1.0, max(0.0, (number - asked.low) / (asked.high - asked.low)))
 
 
 def judge(name: str) -> DecisionPoint:
     """
     Declare a generic judge of the user's own, by its configured *name*.
 
-    Its variables are `DECISION_JUDGE_<NAME>_…`.
+    Its variables are `DECISION_JUDGE_<NAME>_…`. `llm_judge` is the generic judge itself.
 
     Raises:
         DeclarationError: The name leaves no suffix, or is one of the catalogue's (A3).

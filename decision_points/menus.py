@@ -24,6 +24,7 @@ PORTUGUESE: Final = ("SIM", "NAO", "CONTINUAR")
 
 CONFIRM: Final = ("YES", "SIM")
 REJECT: Final = ("NO", "NAO", "NÃO")
+NEUTRAL: Final = ("CONTINUE", "CONTINUAR", NEITHER)
 
 
 def meanings(words: tuple[str, ...], yes: str, no: str, other: str) -> dict[str, str]:
@@ -74,7 +75,10 @@ def expected_options(question: Choice, given: Mapping[str, Any]) -> Choice:
 
 def confirmation_options(question: Choice, given: Mapping[str, Any]) -> Choice:
     """
-    Close TRANSACTION_CONFIRMATION: the allowed values, and "neither" where none of them is.
+    Close TRANSACTION_CONFIRMATION: the allowed values, and "neither" where none says so.
+
+    A value says "neither" if the state gives both lists and it is in none of them; without
+    the lists only the usual words for it do, among nothing but usual words.
 
     Without allowed values the first three of the language are asked: yes, no, and neither.
 
@@ -83,11 +87,19 @@ def confirmation_options(question: Choice, given: Mapping[str, Any]) -> Choice:
 
     """
     allowed = texts(given, "allowed_values", [*question.options][:DEFAULT_ALLOWED])
-    lists = confirming(given) + rejecting(given)
-    if all(normal(one) in lists for one in allowed):
+    if not _has_neutral(given, allowed):
         return _closed(question, given, allowed, NEITHER, NEITHER)
     described = _described(question, given, allowed)
     return msgspec.structs.replace(question, options=described, sentinel=None, open=False)
+
+
+def _has_neutral(given: Mapping[str, Any], allowed: list[str]) -> bool:
+    said = {normal(one) for one in allowed}
+    unlisted = said - {*confirming(given), *rejecting(given)}
+    if given.get("confirm_values") and given.get("reject_values"):
+        return bool(unlisted)
+    # an unknown word in no list of ours may be the contract's own yes or no
+    return said <= {*CONFIRM, *REJECT, *NEUTRAL} and not unlisted.isdisjoint(NEUTRAL)
 
 
 def confirming(given: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from ..gateway.points import DecisionPoint, Hybrid, Repeat
 from ..gateway.questions import Choice
-from .extraction import extended, merged, outcome, read_parameters
+from .extraction import completed, extended, merged, outcome, read_parameters
 from .shares import fields
 
 
@@ -110,7 +110,7 @@ TRANSACTION_PARAMETER_RECONCILIATION = DecisionPoint(
         "clear": "known_arguments.{n}",
     },
     safe="unresolved",  # the transaction keeps collecting
-    hybrid=Hybrid(read_parameters, extended, merged, outcome),
+    hybrid=Hybrid(read_parameters, extended, merged, outcome, complete=completed),
 )
 
 

@@ -9,7 +9,8 @@ from typing import Any, Required, TypedDict
 import msgspec
 
 from ..gateway.points import DecisionPoint, HostMinimum, OptionsFrom
-from ..gateway.questions import Choice, Outcome
+from ..gateway.questions import Choice
+from .reading import Said, clears, word
 from .shares import ROUTING, fields
 
 
@@ -182,7 +183,7 @@ class Continuity(StrEnum):
 
 
 def continuity(
-    outcome: Outcome, confidence: float, *, active_agent: str | None, probe: bool = False
+    outcome: Said, confidence: float | None, *, active_agent: str | None, probe: bool = False
 ) -> Continuity:
     """
     Read a decision of ROUTE_CONTINUITY as the host does.
@@ -192,17 +193,16 @@ def continuity(
 
     Args:
         outcome: What was decided.
-        confidence: Of the decision; 0 where none is known.
+        confidence: Of the decision, 0 where none is known; None (`confidence_of`): the host's
+            own path decided, and no threshold is applied again.
         active_agent: Who has the conversation.
         probe: While a workflow is paused: only a handoff counts (A37).
 
     """
-    assert ROUTE_CONTINUITY.host is not None
-    if not isinstance(outcome, str) or outcome not in set(Continuity):
+    said = word(outcome, Continuity)
+    if not said or not clears(ROUTE_CONTINUITY, confidence):
         return Continuity.ROUTE
-    if not ROUTE_CONTINUITY.host.clears(confidence):
-        return Continuity.ROUTE
-    label = Continuity(outcome)
+    label = Continuity(said)
     stays = label is Continuity.CONTINUE and not active_agent
     return Continuity.ROUTE if stays or (probe and label != "HUMAN_HANDOFF") else label
 
@@ -225,7 +225,7 @@ class Destination(msgspec.Struct, frozen=True):
     tools: tuple[str, ...] = ()
 
 
-def destination(outcome: Outcome, catalogue: Sequence[Intent], fallback_agent: str) -> Destination:
+def destination(outcome: Said, catalogue: Sequence[Intent], fallback_agent: str) -> Destination:
     """
     Say where ROUTER's *outcome* leads; an intent without an agent leads to the fallback.
 
@@ -235,9 +235,10 @@ def destination(outcome: Outcome, catalogue: Sequence[Intent], fallback_agent: s
         fallback_agent: Who asks back, without tools.
 
     """
+    said = word(outcome, [entry["intent"] for entry in catalogue])
     for entry in catalogue:
         agent = entry.get("agent")
-        if entry["intent"] == outcome and agent:
+        if entry["intent"] == said and agent:
             tools = tuple(entry.get("tools") or ())
             return Destination(entry["intent"], agent, entry.get("domain") or "", tools)
     return Destination("fallback", fallback_agent)

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ..gateway.questions import Outcome
 from .menus import normal
+from .reading import Said, clears, word, words
 from .routing import Intent
 from .transaction import TRANSACTION_INTENT_SHIFT, TRANSACTION_PARAMETER_RELEVANCE
 
@@ -28,7 +28,7 @@ class Confirmation(StrEnum):
 
 
 def confirmation(
-    outcome: Outcome, confirm_values: Sequence[str], reject_values: Sequence[str]
+    outcome: Said, confirm_values: Sequence[str], reject_values: Sequence[str]
 ) -> Confirmation:
     """
     Read a decision of TRANSACTION_CONFIRMATION as the host does.
@@ -42,15 +42,15 @@ def confirmation(
         reject_values: What cancels it.
 
     """
-    said = normal(outcome) if isinstance(outcome, str) else ""
-    confirms = said in map(normal, confirm_values)
-    rejects = said in map(normal, reject_values)
-    if not said or confirms is rejects:
+    said = {normal(one) for one in words(outcome)} - {""}
+    confirms = not said.isdisjoint(map(normal, confirm_values))
+    rejects = not said.isdisjoint(map(normal, reject_values))
+    if confirms is rejects:
         return Confirmation.PENDING
     return Confirmation.CONFIRM if confirms else Confirmation.REJECT
 
 
-def relevance(outcome: Outcome, confidence: float) -> bool | None:
+def relevance(outcome: Said, confidence: float | None) -> bool | None:
     """
     Read a decision of TRANSACTION_PARAMETER_RELEVANCE as the host does.
 
@@ -60,14 +60,14 @@ def relevance(outcome: Outcome, confidence: float) -> bool | None:
 
     Args:
         outcome: What was decided.
-        confidence: Of the decision; 0 where none is known.
+        confidence: Of the decision, 0 where none is known; None (`confidence_of`): the host's
+            own path decided, and no threshold is applied again.
 
     """
-    assert TRANSACTION_PARAMETER_RELEVANCE.host is not None
-    if not TRANSACTION_PARAMETER_RELEVANCE.host.clears(confidence):
+    if not clears(TRANSACTION_PARAMETER_RELEVANCE, confidence):
         return None
-    labels: Mapping[object, bool] = {"RELEVANT": True, "NOT_RELEVANT": False}
-    return labels.get(outcome) if isinstance(outcome, str) else None
+    labels: Mapping[str, bool] = {"RELEVANT": True, "NOT_RELEVANT": False}
+    return labels.get(word(outcome, labels))
 
 
 class ShiftKind(StrEnum):
@@ -113,8 +113,8 @@ _EFFECTS: Final[Mapping[ShiftKind, str]] = {
 
 
 def shift(
-    outcome: Outcome,
-    confidence: float,
+    outcome: Said,
+    confidence: float | None,
     transaction: Mapping[str, Any],
     allowed_intents: Sequence[Intent],
     *,
@@ -128,19 +128,19 @@ def shift(
 
     Args:
         outcome: What was decided, `kind` and `destination`.
-        confidence: Of the decision; 0 where none is known.
+        confidence: Of the decision, 0 where none is known; None (`confidence_of`): the host's
+            own path decided, and no threshold is applied again.
         transaction: The one in progress; its `current_intent` is compared.
         allowed_intents: The enabled intents and their agents.
         abandon_only: Only an abandonment counts: the same answers, read in the first of the
             host's two modes (A14).
 
     """
-    assert TRANSACTION_INTENT_SHIFT.host is not None
-    kind, intent = _read(outcome)
+    kind, intent = _read(outcome, allowed_intents)
     wanted = kind is ShiftKind.ABANDON or not abandon_only
     if kind is ShiftKind.CONTINUE or not wanted:
         return STAYS
-    if not TRANSACTION_INTENT_SHIFT.host.clears(confidence):
+    if not clears(TRANSACTION_INTENT_SHIFT, confidence):
         return STAYS
     if kind is ShiftKind.ABANDON and not intent:
         return Shift(kind, effect="state:TRANSACTION_ABANDONED")
@@ -151,11 +151,13 @@ def shift(
     return Shift(kind, intent, agent, _EFFECTS[kind])
 
 
-def _read(outcome: Outcome) -> tuple[ShiftKind, str]:
+def _read(outcome: Said, allowed_intents: Sequence[Intent]) -> tuple[ShiftKind, str]:
     answers: Mapping[str, Any] = outcome if isinstance(outcome, Mapping) else {"kind": outcome}
-    said, destination = answers.get("kind"), answers.get("destination")
-    kind = ShiftKind(said) if said in set(ShiftKind) else ShiftKind.CONTINUE
-    return kind, destination if isinstance(destination, str) and destination != "NONE" else ""
+    kind = word(answers.get("kind"), ShiftKind)
+    said = words(answers.get("destination"))
+    known = word(answers.get("destination"), [entry["intent"] for entry in allowed_intents])
+    nowhere = not said or not said[0] or "NONE" in said
+    return ShiftKind(kind or "CONTINUE"), "" if nowhere else known or said[0]
 
 
 def _agent(intent: str, allowed_intents: Sequence[Intent]) -> str:

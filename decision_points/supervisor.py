@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
 from ..gateway.points import DecisionPoint, OptionsFrom
-from ..gateway.questions import Choice, Outcome
+from ..gateway.questions import Choice
+from .reading import Said, word
 from .shares import SUPERVISOR, fields
 
 NONE = "NONE"
@@ -61,7 +62,7 @@ GLOBAL_SUPERVISOR = DecisionPoint(
 )
 
 
-def backend(outcome: Outcome, registry: Sequence[str]) -> str | None:
+def backend(outcome: Said, registry: Sequence[str | Mapping[str, Any]]) -> str | None:
     """
     Say to which backend of the *registry* the message goes; None: the rule decision stands.
 
@@ -69,7 +70,8 @@ def backend(outcome: Outcome, registry: Sequence[str]) -> str | None:
 
     Args:
         outcome: What was decided.
-        registry: Ids of the enabled backends.
+        registry: The enabled backends: their entries, as in the state, or their ids alone.
 
     """
-    return outcome if isinstance(outcome, str) and outcome != NONE and outcome in registry else None
+    ids = [one if isinstance(one, str) else str(one.get("id")) for one in registry]
+    return word(outcome, [one for one in ids if one != NONE]) or None

@@ -9,8 +9,9 @@ from typing import Any, Required, TypeAlias, TypedDict, cast
 import msgspec
 
 from ..gateway.points import DecisionPoint
-from ..gateway.questions import Choice, Outcome
+from ..gateway.questions import Choice
 from .menus import ENGLISH, PORTUGUESE, UNMATCHED, expected_options, meanings, normal, texts
+from .reading import Said, word, words
 from .shares import ROUTING, fields
 
 
@@ -171,7 +172,7 @@ class Reprompt(msgspec.Struct, frozen=True):
 ExpectedInput: TypeAlias = Resume | Reenter | Reprompt
 
 
-def expected_input(outcome: Outcome, state: Mapping[str, Any]) -> ExpectedInput:
+def expected_input(outcome: Said, state: Mapping[str, Any]) -> ExpectedInput:
     """
     Read a decision of WORKFLOW_EXPECTED_INPUT as the host does.
 
@@ -186,9 +187,9 @@ def expected_input(outcome: Outcome, state: Mapping[str, Any]) -> ExpectedInput:
         DeclarationError: The allowed values are no texts.
 
     """
-    said = normal(outcome) if isinstance(outcome, str) else ""
+    said = [normal(one) for one in words(outcome)]
     for value in texts(state, "allowed_values"):
-        if said == normal(value):
+        if normal(value) in said:
             reenters = _action(state, value) == "contextual_reentry"
             return Reenter(value) if reenters else Resume(value)
     return Reprompt()
@@ -214,6 +215,6 @@ class Reentry(StrEnum):
     REENTER = "REENTER"
 
 
-def reentry(outcome: Outcome) -> Reentry:
+def reentry(outcome: Said) -> Reentry:
     """Read a decision of WORKFLOW_REENTRY: anything but `REENTER` resumes."""
-    return Reentry.REENTER if outcome == "REENTER" else Reentry.RESUME
+    return Reentry.REENTER if word(outcome, ["REENTER"]) else Reentry.RESUME

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .environment import variables_of
-from .errors import Fault
+from .errors import DeclarationError, Fault, SetupError
 from .misspelt import unread_of_providers
+from .offering import OptionsFrom
+from .returns import CannotHold, holds_fields, return_hint
 from .settings import CURRENT, GLOBALS, PREFIX, SUFFIXES
-from .wrapping import misfits
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
@@ -35,10 +36,12 @@ def faults(
     yield from dict.fromkeys(told)
     for one in wrapped:
         if wiring.wired(one.point).plan.provider != CURRENT:
-            yield from misfits(one, wiring.settings.globals.language)
+            yield from _misfits(one, wiring.settings.globals.language)
 
 
-def oddities(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> list[Fault]:
+def oddities(
+    wiring: Wiring, asked: Mapping[str, DecisionPoint], wrapped: Iterable[Wrapped] = ()
+) -> list[Fault]:
     """List what is odd, but no error unless `DECISION_STRICT` is set."""
     asked = dict(asked)
     known = {**wiring.plugins.points, **asked}
@@ -49,6 +52,7 @@ def oddities(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> list[Fault]:
         *_masked(wiring, asked or known),
         *_hurried(wiring, known),
         *_stopped(wiring, asked or known),
+        *_twofold(wrapped),
     ]
 
 
@@ -113,6 +117,16 @@ def _hurried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fau
             yield Fault(plan.why["deadline"], problem, fix)
 
 
+def _twofold(wrapped: Iterable[Wrapped]) -> Iterable[Fault]:
+    """Names that two functions give different meanings: asked by name, the later one counts."""
+    first: dict[str, DecisionPoint] = {}
+    for one in tuple(wrapped):
+        point = first.setdefault(one.point.name, one.point)
+        if point is not one.point and point != one.point:
+            problem = "two functions are wrapped under this name with different declarations"
+            yield Fault(point.name, problem, "Give one of them a name of its own (`called`)")
+
+
 def _stopped(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
     """Points without fallback whose host blocks where nobody answers."""
     for point in asked.values():
@@ -129,3 +143,37 @@ def _strayed(settings: Settings) -> Iterable[Fault]:
     read |= {one for name in chosen for one in variables_of(name, "MIN_CONFIDENCE")}
     prefixes = {one for name in chosen for one in variables_of(name, "")}
     return unread_of_providers(settings.variables.values, read, prefixes) if chosen else ()
+
+
+def _misfits(wrapped: Wrapped, language: str) -> list[Fault]:
+    """List what the return type cannot hold, for a plan that needs it."""
+    if wrapped.point.hybrid is not None:
+        return _unfit_hybrid(wrapped)
+    questions = wrapped.point.questions
+    spoken = questions.get(language) or next(iter(questions.values()))
+    made = [one for one in wrapped.point.options.values() if not isinstance(one, OptionsFrom)]
+    if made:  # by a function: which options there are is known with the call
+        return []
+    try:
+        wrapped.writes(spoken)
+    except SetupError as error:
+        return list(error.faults)
+    except DeclarationError as error:
+        return [Fault(wrapped.where, str(error), "Correct the point's declaration")]
+    return []
+
+
+def _unfit_hybrid(wrapped: Wrapped) -> list[Fault]:
+    """A hybrid's function returns the point's own type or a dict, unless told how to write."""
+    if wrapped.write is not None:
+        return []
+    try:
+        hint = return_hint(wrapped.function)
+    except CannotHold as why:
+        return [Fault(wrapped.where, str(why), "Pass `write=` to the point")]
+    if holds_fields(hint):
+        return []
+    problem = "its return type cannot hold what is extracted"
+    return [
+        Fault(wrapped.where, problem, "Return a dict or the point's own type, or pass `write=`")
+    ]

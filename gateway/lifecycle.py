@@ -151,7 +151,7 @@ class Lifecycle:
     def _wired(self, wiring: Wiring, point: DecisionPoint) -> Wired:
         if not self._warned:
             self._warned = True
-            wiring.telemetry.setup(checks.oddities(wiring, self._asked))
+            wiring.telemetry.setup(checks.oddities(wiring, self._asked, self._wrapped))
         if not self._layers:
             return wiring.wired(point)
         for layer in reversed(self._layers):
@@ -206,7 +206,7 @@ class Lifecycle:
 
         """
         wiring = self._wiring
-        odd = checks.oddities(wiring, self._asked)
+        odd = checks.oddities(wiring, self._asked, self._wrapped)
         strict = (
             wiring.settings.unread(self.points.values()) if wiring.settings.globals.strict else []
         )

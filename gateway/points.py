@@ -291,6 +291,6 @@ def find(name: str, points: Mapping[str, DecisionPoint]) -> DecisionPoint | None
         return None
     if (meant := near(name, points, generic[0].prefix)) is not None:
         problem = "the catalogue has no such point"
-        fix = f"Did you mean {meant}? If not, declare it by `called` of {generic[0].name}"
+        fix = f"Did you mean {meant}? If not, declare {generic[0].name}.called({name!r})"
         raise SetupError.of(name, problem, fix)
     return generic[0].called(name)

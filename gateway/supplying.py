@@ -93,9 +93,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - dicts and lists; the host's val
     if isinstance(value, msgspec.Struct):
         value = msgspec.structs.asdict(value)
     elif isinstance(value, tuple):
-        return [_plain(one) for one in cast("tuple[Any, ...]", value)]
+        return [_plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+        entries: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return {key: _plain(one) for key, one in entries.items()}
     return value
 
 

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from .errors import DeclarationError, Fault, SetupError
+from .errors import DeclarationError, SetupError
 from .points import DecisionPoint, Language, OptionsFrom, find, suffix_of
 from .questions import Ask, Choice, Predicate, Question, Score
-from .returns import CannotHold, Read, Write, holds_fields, return_hint, writer
+from .returns import CannotHold, Read, Write, return_hint, writer
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -265,37 +265,3 @@ def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool
         except Exception:  # noqa: BLE001 - exists only for type checkers: read it as a word
             return hint.partition("[")[0] in ("str", "list", "Sequence")
     return hint is str or typing.get_origin(hint) in (list, Sequence) or hint is list
-
-
-def misfits(wrapped: Wrapped, language: Language) -> list[Fault]:
-    """List what the return type cannot hold, for a plan that needs it."""
-    if wrapped.point.hybrid is not None:
-        return _unfit_hybrid(wrapped)
-    questions = wrapped.point.questions
-    spoken = questions.get(language) or next(iter(questions.values()))
-    made = [one for one in wrapped.point.options.values() if not isinstance(one, OptionsFrom)]
-    if made:  # by a function: which options there are is known with the call
-        return []
-    try:
-        wrapped.writes(spoken)
-    except SetupError as error:
-        return list(error.faults)
-    except DeclarationError as error:
-        return [Fault(wrapped.where, str(error), "Correct the point's declaration")]
-    return []
-
-
-def _unfit_hybrid(wrapped: Wrapped) -> list[Fault]:
-    """A hybrid's function returns the point's own type or a dict, unless told how to write."""
-    if wrapped.write is not None:
-        return []
-    try:
-        hint = return_hint(wrapped.function)
-    except CannotHold as why:
-        return [Fault(wrapped.where, str(why), "Pass `write=` to the point")]
-    if holds_fields(hint):
-        return []
-    problem = "its return type cannot hold what is extracted"
-    return [
-        Fault(wrapped.where, problem, "Return a dict or the point's own type, or pass `write=`")
-    ]

@@ -439,9 +439,21 @@ def test_ask_about_something_that_is_repeated_needs_what_is_repeated() -> None:
 
 
 def test_ask_by_a_name_for_which_a_generic_point_stands() -> None:
-    result = invoke("ask", "GUARDRAIL_PINK", "--text", "hello")
+    result = invoke("ask", "GUARDRAIL_MINE", "--text", "hello")
     assert result.exit_code == 0, result.output
-    assert "Did you mean GUARDRAIL_PINJ?" in result.stderr
+    assert "the generic questions of its kind are asked" in result.stderr
+
+    misspelt = invoke("ask", "GUARDRAIL_PNIJ", "--text", "hello")
+    assert misspelt.exit_code == 2
+    assert "Did you mean GUARDRAIL_PINJ?" in misspelt.stderr
+
+
+def test_a_width_of_none_is_no_width() -> None:
+    assert "ROUTER" in invoke("points", "ROUTER", env={"COLUMNS": "0"}).stdout
+
+
+def test_a_page_is_no_json() -> None:
+    assert invoke("points", "--json", "--markdown").exit_code == 2
 
 
 def test_ask_a_question_of_your_own_in_plain_words() -> None:

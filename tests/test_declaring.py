@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from pointsman import Choice, DecisionPoint, DeclarationError, Gateway, Predicate, When, scripted
+from pointsman import (
+    Choice,
+    DecisionPoint,
+    DeclarationError,
+    Gateway,
+    OptionsFrom,
+    Predicate,
+    SetupError,
+    When,
+    scripted,
+)
 from pointsman.gateway.offering import HostMinimum, Repeat
 from pointsman.gateway.points import find
 
@@ -171,6 +181,87 @@ def test_a_prefix_stands_for_unknown_names_and_for_no_known_one() -> None:
     assert (mine.names, mine.prefix) == (("RAIL_MINE",), "")
     assert find("RAIL_ANY", points) is GENERIC
     assert find("OTHER", points) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("GUARDRAIL_PNIJ", "GUARDRAIL_PINJ"), ("JUDGE_RQTL", "JUDGE_RQLT")],
+)
+def test_a_near_miss_of_a_name_is_no_point_of_ones_own(
+    gateway_of: Gateways, name: str, meant: str
+) -> None:
+    """A generic question may be the very opposite of the one that was meant."""
+    gateway = gateway_of()
+    with pytest.raises(SetupError, match=f"Did you mean {meant}"):
+        gateway.point(name)(_judge)
+    with pytest.raises(SetupError, match=f"Did you mean {meant}"):
+        gateway.ask_sync(name, "text")
+    generic = find("GUARDRAIL_GUARDRAIL", gateway.points)
+    assert generic is not None
+    gateway.point(generic.called(name))(_judge)  # said so, it is one's own
+
+
+def test_two_meanings_of_one_name_are_told(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    gateway.point(LEAKS)(_judge)
+    assert not [one for one in gateway.check() if one.where == "LEAKS"]
+    gateway.point(LEAKS.worded({"": {"leaks": "Really?"}}))(_judge)
+    assert [one for one in gateway.check() if one.where == "LEAKS"]
+
+
+def test_a_name_means_what_the_gateway_declared(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    gateway.point(LEAKS)(_judge)
+    decider = scripted(True)  # noqa: FBT003
+
+    @gateway.point("LEAKS")
+    def again(text: str) -> bool:  # noqa: ARG001
+        return False
+
+    with gateway.override({"LEAKS": decider}):
+        assert again("t") is True
+    assert decider.asked[0].questions["leaks"] == LEAKS.questions[""]["leaks"]
+
+
+MENU = DecisionPoint(
+    name="MENU",
+    questions={
+        "en": {"dish": Choice("Which dish?", ["none"], "none", open=True)},
+        "pt": {"dish": Choice("Que prato?", ["none"], "none", open=True)},
+    },
+    reads=("text",),
+    words="text",
+    options={"dish": OptionsFrom("dishes", "name", "about")},
+    brings=("mood",),
+)
+DISHES = [{"name": "soup", "about": "hot"}, {"name": "ice", "about": "cold"}]
+
+
+def test_a_function_takes_what_is_brought_and_not_sent(gateway_of: Gateways) -> None:
+    gateway, decider = gateway_of(), scripted("soup")
+
+    @gateway.point(MENU)
+    def dish(text: str, dishes: list[dict[str, str]], mood: str) -> str:  # noqa: ARG001
+        return "none"
+
+    with gateway.override({"MENU": decider}):
+        assert dish("cold today", DISHES, "sad") == "soup"
+    assert decider.asked[0].state == {"text": "cold today"}
+
+
+def test_an_ask_function_may_give_a_state_and_the_language_is_kept(gateway_of: Gateways) -> None:
+    gateway, decider = gateway_of({"DECISION_LANGUAGE": "pt"}), scripted("ice")
+
+    def shown(text: str, _: object) -> Any:
+        return {"text": text, "dishes": DISHES}
+
+    @gateway.point(MENU, ask=shown)
+    def dish(text: str, kitchen: object) -> str:  # noqa: ARG001
+        return "none"
+
+    with gateway.override({"MENU": decider}):
+        assert dish("calor", object()) == "ice"
+    assert decider.asked[0].questions["dish"].instructions == "Que prato?"
 
 
 def test_wording_replaces_instructions_for_one_call_or_for_good() -> None:

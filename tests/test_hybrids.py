@@ -201,10 +201,12 @@ def test_what_the_function_raises_reaches_the_host_untouched(gateway: Gateway) -
     assert host.runs == 1
 
 
-def test_a_function_of_a_dict_gets_a_dict_back(gateway: Gateway) -> None:
-    parts = _wrapped(gateway, Host({"texts": ["see my bill"]}))
+def test_a_function_of_a_dict_gets_its_dict_back(gateway: Gateway) -> None:
+    own = object()
+    parts = _wrapped(gateway, Host({"texts": ["see my bill"], "own": own}))
     with gateway.override({"PARTS": scripted("remark", confidence=0.8)}):
         assert parts(MESSAGE) == {
+            "own": own,
             "texts": ["see my bill"],
             "kinds": {"part_1": "remark"},
             "sure": 0.8,
@@ -254,3 +256,50 @@ def test_a_state_that_holds_the_extraction_is_asked_as_it_is(gateway: Gateway) -
         decision = gateway.consult_sync(POINT, {"text": MESSAGE, "parts": ["see my bill"]})
     assert decision is not None
     assert decision.value == "remark"
+
+
+def test_without_any_extraction_nobody_is_asked(gateway: Gateway) -> None:
+    found: list[Any] = [None]
+    point = msgspec.structs.replace(POINT, hybrid=Hybrid(lambda _: None, _extend, _merge))
+    decider = scripted("remark")
+
+    @gateway.point(point)
+    def parts(text: str) -> Any:  # noqa: ARG001
+        return found[0]
+
+    with gateway.override({"PARTS": decider}):
+        assert parts(MESSAGE) is None
+    assert decider.asked == []
+
+
+def test_what_the_state_knows_completes_an_extraction(gateway: Gateway) -> None:
+    def complete(state: Mapping[str, Any], parts: Parts) -> Parts:
+        return msgspec.structs.replace(parts, texts=(*parts.texts, state["text"][-4:]))
+
+    hybrid = msgspec.structs.replace(POINT.hybrid, complete=complete)
+    point = msgspec.structs.replace(POINT, hybrid=hybrid)
+    with gateway.override({"PARTS": scripted("remark")}):
+        decision = gateway.ask_sync(point, MESSAGE, current=Host(Parts(("see my bill",))))
+    assert decision.value.texts == ("see my bill", "fast")
+
+
+@pytest.mark.parametrize(("write", "fits"), [(None, False), (str, True)])
+def test_a_return_type_that_holds_no_extraction_is_a_fault_at_start(
+    gateway_of: Gateways, write: Any, *, fits: bool
+) -> None:
+    gateway = gateway_of({"DECISION_PARTS_PROVIDER": "local"})
+
+    @gateway.point(POINT, write=write)
+    def parts(text: str) -> str:
+        return text
+
+    if fits:
+        gateway.check()
+        return
+    with pytest.raises(SetupError, match="cannot hold what is extracted"):
+        gateway.check()
+
+
+def test_asked_without_its_extraction_a_hybrid_says_where_it_comes_from(gateway: Gateway) -> None:
+    with pytest.raises(DeclarationError, match="comes from what `current` extracts"):
+        gateway.consult_sync(POINT, {"text": MESSAGE})

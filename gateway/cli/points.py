@@ -20,7 +20,6 @@ from .session import Session
 if TYPE_CHECKING:
     from ..gateway import Gateway
 
-MISSPELT = 0.9  # likeness from which a name of one's own looks like a known one
 
 
 def points(
@@ -39,6 +38,8 @@ def points(
     session: Session = ctx.obj
     gateway = session.gateway()
     shown = [known(gateway, name)] if name else list(gateway.points.values())
+    if markdown and as_json:
+        raise SetupError.of("--markdown", "there is --json too", "Give one of them")
     if markdown:
         screen.plain(page(shown))
         return
@@ -70,7 +71,7 @@ def known(gateway: Gateway, name: str) -> DecisionPoint:
     found = find(suffix, there)
     if found is not None:
         if suffix not in found.aliases and suffix not in there:
-            _stands_for(found, difflib.get_close_matches(suffix, there, n=1, cutoff=MISSPELT))
+            _stands_for(found)
         return found
     near = difflib.get_close_matches(suffix, there, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
@@ -79,10 +80,9 @@ def known(gateway: Gateway, name: str) -> DecisionPoint:
     raise SetupError.of(name, problem, fix)
 
 
-def _stands_for(found: DecisionPoint, near: list[str]) -> None:
+def _stands_for(found: DecisionPoint) -> None:
     """Say that a generic point answers to this name, in case that another was meant."""
-    hint = f" Did you mean {near[0]}?" if near else ""
-    told = f"no point of its own: the generic questions of its kind are asked.{hint}"
+    told = "no point of its own: the generic questions of its kind are asked."
     screen.note(("! ", screen.OTHER), f"{found.name}: {told}")
 
 

@@ -57,7 +57,10 @@ def _console(stream: IO[str] | None) -> Console:
     made = Console(
         file=file, stderr=stream is sys.stderr, markup=False, highlight=False, emoji=False
     )
-    if plain and not os.environ.get("COLUMNS"):  # a width that somebody set is heeded
+    said = os.environ.get("COLUMNS", "")
+    if not (said.isdecimal() and int(said)):  # a width that somebody set is heeded
+        os.environ.pop("COLUMNS", None)  # Rich would take 0 for one
+    if plain and "COLUMNS" not in os.environ:
         made.width = ENDLESS
     return made
 
