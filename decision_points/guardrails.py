@@ -99,11 +99,11 @@ def rail(
     if isinstance(answer, bool) and answer is not point.blocks:
         passes = reasons.text_of(reasons.PLAIN, "undecided" if nothing else "allowed", language)
         return Rail(True, Action.ALLOW, "", passes, nothing)  # noqa: FBT003
-    code, reason = _reason(point, outcome, language)
-    if nothing:
+    code, reason = _reason(point, None if nothing else outcome, language)
+    action = next((_ACTIONS[name] for name in point.names if name in _ACTIONS), Action.BLOCK)
+    if nothing and action is not Action.REWRITE:  # a rewriter follows the reason as an order
         reason = reasons.text_of(reasons.PLAIN, "undecided", language)
-    actions = (_ACTIONS[name] for name in point.names if name in _ACTIONS)
-    return Rail(False, next(actions, Action.BLOCK), code, reason, nothing)  # noqa: FBT003
+    return Rail(False, action, code, reason, nothing)  # noqa: FBT003
 
 
 def _reason(point: DecisionPoint, outcome: Said, language: str) -> tuple[str, str]:
@@ -120,8 +120,13 @@ def _asks_codes(point: DecisionPoint) -> bool:
 
 
 def on_output(point: DecisionPoint) -> DecisionPoint:
-    """Let an input rail such as PINJ look at answers: it rides along with the output rails."""
-    return msgspec.structs.replace(point, share=OUTPUT)
+    """
+    Let an input rail such as PINJ look at answers: it rides along with the output rails.
+
+    It is called `<NAME>_OUTPUT`, so that records tell both; the variables of the input rail
+    count for it too.
+    """
+    return msgspec.structs.replace(point.called(f"{point.name}_OUTPUT"), share=OUTPUT)
 
 
 def guardrail(name: str) -> DecisionPoint:

@@ -112,6 +112,7 @@ TRANSACTION_CONFIRMATION = DecisionPoint(
     reads=fields(ConfirmationState),
     words="user_input",
     options={"option": confirmation_options},
+    brings=("option_descriptions",),
     safe=NEITHER,  # pending, nothing executed, asked again: a wrong yes has a side effect
     share=ROUTING,
 )

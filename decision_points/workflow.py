@@ -100,6 +100,7 @@ WORKFLOW_EXPECTED_INPUT = DecisionPoint(
     reads=fields(ExpectedInputState),
     words="user_input",
     options={"option": expected_options},
+    brings=("option_descriptions",),
     safe=UNMATCHED,  # no allowed value: the workflow stays paused and asks again
     share=ROUTING,
 )

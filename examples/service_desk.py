@@ -143,7 +143,7 @@ def _show_lines(lines: list[Line]) -> None:
 def _passes(line: Line) -> bool:
     """Whether it is of a rail or a judge that has nothing to say against it."""
     name, value = line.decision.record.point, line.decision.value
-    point = getattr(decision_points, name)
+    point = getattr(decision_points, name.removesuffix("_OUTPUT"))
     if name.startswith("JUDGE_"):
         return judged(point, value, undecided=line.decision.undecided).allowed
     return name.startswith("GUARDRAIL_") and rail(point, value).allowed

@@ -262,11 +262,12 @@ class Gateway(Lifecycle):
         self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None
     ) -> tuple[Wiring, Wired, DecisionPoint]:
         wiring = self._wiring
-        known = {**wiring.plugins.points, **self._asked}
         if isinstance(point, DecisionPoint):
-            asked = point  # a variant does not take the place of what its name means
-            self._note(known.get(asked.name, asked), asked.name)
+            asked = point
+            if asked.name not in self._asked:  # a variant does not become what its name means
+                self._note(wiring.plugins.points.get(asked.name, asked), asked.name)
         else:
+            known = {**wiring.plugins.points, **self._asked}
             questions = ask.questions if isinstance(ask, Ask) else None
             asked = find(suffix_of(point), known) or declared(point, questions, known)
             self._note(asked, asked.name)

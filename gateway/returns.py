@@ -136,7 +136,15 @@ def _option(question: Choice, value: object) -> str | None:
     names = [value.value, value.name] if isinstance(value, enum.Enum) else [value]
     if isinstance(value, bool):
         names = [name for name, truth in TRUTHS.items() if truth is value]
-    return next((one for one in names if isinstance(one, str) and one in question.options), None)
+    said = [one for one in names if isinstance(one, str)]
+    exact = next((one for one in said if one in question.options), None)
+    return exact or next(filter(None, (_alike(question, one) for one in said)), None)
+
+
+def _alike(question: Choice, word: str) -> str | None:
+    """Read a word in other letters than the option's, where only one can be meant."""
+    alike = [one for one in question.options if one.casefold() == word.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _awaited(hint: Any) -> Any:  # noqa: ANN401 - any type

@@ -7,13 +7,25 @@ Ids such as A13 are those of the catalogue's list of ambiguities.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 import msgspec
 import pytest
 
 from catalogue import CATALOGUE, NAMED, Vector, extraction, given, line
-from pointsman import Chosen, Gateway, Held, Reason, Refused, Score, Scored, scripted
+from pointsman import (
+    Choice,
+    Chosen,
+    Gateway,
+    Held,
+    Predicate,
+    Reason,
+    Refused,
+    Score,
+    Scored,
+    scripted,
+)
 from pointsman import decision_points as dp
 from pointsman.decision_points import (
     Action,
@@ -36,7 +48,7 @@ from pointsman.decision_points import (
 )
 from pointsman.gateway.errors import DeclarationError
 from pointsman.gateway.points import DecisionPoint
-from pointsman.gateway.questions import Outcome
+from pointsman.gateway.questions import Outcome, Question
 
 Gateways = Callable[..., Gateway]
 
@@ -224,6 +236,67 @@ def test_an_unknown_continuity_is_route(said: Outcome) -> None:
     assert dp.continuity(said, 1, active_agent="a") is Continuity.ROUTE
 
 
+def test_the_hosts_own_path_has_applied_its_threshold_already(gateway_of: Gateways) -> None:
+    """A rule of the host states no confidence: as it decided, so it is."""
+    gateway = gateway_of()
+    state = {"current_message": "and June?", "active_agent": "billing"}
+    with gateway.override({"ROUTE_CONTINUITY": scripted("CONTINUE", confidence=0.75)}):
+        told = gateway.ask_sync("ROUTE_CONTINUITY", state)
+    ruled = gateway.ask_sync("ROUTE_CONTINUITY", state, current=lambda: "CONTINUE")
+
+    assert dp.confidence_of(told) == 0.75
+    assert dp.confidence_of(ruled) is None
+    for made, label in ((told, Continuity.ROUTE), (ruled, Continuity.CONTINUE)):
+        sure = dp.confidence_of(made)
+        assert dp.continuity(made.value, sure, active_agent="billing") is label
+    assert dp.continuity("CONTINUE", None, active_agent=None) is Continuity.ROUTE
+    assert dp.relevance("RELEVANT", None) is True
+    assert dp.relevance("maybe", None) is None
+    assert moved("SHIFT", "bill", None).kind is ShiftKind.SHIFT
+    assert dp.usable(GoalPlan((Goal("a", "bill"),), 0.2), None)
+    assert not dp.usable(GoalPlan((Goal("a", "bill"),), 0.9), 0.2)
+    assert not dp.usable(GoalPlan((Goal("a"),), 0.9), None)
+
+
+def test_who_decided_nothing_is_not_sure(gateway_of: Gateways) -> None:
+    with (gateway := gateway_of()).override({"ROUTE_CONTINUITY": scripted(Reason.TIMEOUT)}):
+        made = gateway.ask_sync("ROUTE_CONTINUITY", "hello")
+
+    assert made.undecided
+    assert dp.confidence_of(made) == 0.0
+
+
+class Own(Enum):
+    """A host's own enum, some by value and some by name."""
+
+    STAY = "CONTINUE"
+    SHIFT = 3
+    CARRY_ON = "no word of ours"
+    CANCEL = "cancel"
+    YES = True
+    GRUMPY = "negativo"
+    REENTER = "back to the router"
+    NOT_RELEVANT = None
+    bill = "the bill"
+
+
+def test_a_hosts_own_enum_is_meant_by_its_value_or_its_name() -> None:
+    assert dp.continuity(Own.STAY, 1, active_agent="billing") is Continuity.CONTINUE
+    assert dp.continuity(Own.CARRY_ON, 1, active_agent="billing") is Continuity.ROUTE
+    assert dp.destination(Own.CANCEL, INTENTS, "front").agent == "disputes"
+    assert dp.confirmation(Own.YES, ["YES"], ["NO"]) is Confirmation.CONFIRM
+    assert dp.interruption(Own.YES) is Interruption.REGENERATE
+    assert dp.backend(Own.CANCEL, ["cancel"]) == "cancel"
+    assert dp.expected_input(Own.CANCEL, {"allowed_values": ["CANCEL"]}) == Resume("CANCEL")
+    assert dp.reentry(Own.REENTER) is Reentry.REENTER
+    assert dp.relevance(Own.NOT_RELEVANT, 1) is False
+    assert dp.rail(dp.GUARDRAIL_PINJ, Own.YES).action is Action.BLOCK
+    assert dp.judged(dp.JUDGE_VCTN, Own.YES).allowed is True
+    assert dp.judged(dp.JUDGE_CSI, Own.GRUMPY).sentiment is Sentiment.NEGATIVE
+    told: Any = {"kind": Own.SHIFT, "destination": Own.bill}
+    assert dp.shift(told, 1, {"current_intent": "cancel"}, INTENTS).agent == "billing"
+
+
 def test_a_destination_is_read_from_the_catalogue_and_nowhere_else() -> None:
     assert dp.destination("bill", INTENTS, "f") == Destination(
         "bill", "billing", "telecom", ("read_bill",)
@@ -357,6 +430,32 @@ def test_a_confirmation_can_always_be_neither() -> None:
     ]
 
 
+OK_STOP = {"confirm_values": ["OK"], "reject_values": ["STOP"]}
+
+
+@pytest.mark.parametrize(
+    ("told", "added"),
+    [
+        ({"allowed_values": ["CONFIRMA", "RECUSA"]}, True),
+        ({"allowed_values": ["YES", "NO", "LATER"]}, True),
+        ({"allowed_values": ["YES", "NO"]}, True),
+        ({"allowed_values": ["sim", "não", "continuar"]}, False),
+        ({"allowed_values": ["YES", "NO", "CONTINUE"], "confirm_values": ["YES"]}, False),
+        ({"allowed_values": ["OK", "STOP", "?"], "confirm_values": ["OK"]}, True),
+        ({"allowed_values": ["OK", "STOP", "?"], **OK_STOP, "reject_values": []}, True),
+        ({"allowed_values": ["OK", "STOP", "?"], **OK_STOP}, False),
+        ({"allowed_values": ["YES", "NO", "NEITHER"]}, False),
+        ({"confirm_values": ["YES", "CONTINUE"], "reject_values": ["NO"]}, True),
+    ],
+)
+def test_an_unlisted_word_is_not_taken_for_neither(told: Mapping[str, Any], added: bool) -> None:  # noqa: FBT001
+    """Without the contract's lists, `RECUSA` may well be its refusal: hence a way out of both."""
+    found = options(dp.TRANSACTION_CONFIRMATION, {"user_input": "hm", **told})
+    own = [one for one in found if one not in told.get("allowed_values", ())]
+
+    assert ("NEITHER" in own) is added
+
+
 def test_relevance_is_three_valued() -> None:
     assert dp.relevance("RELEVANT", 0.70) is True
     assert dp.relevance("NOT_RELEVANT", 0.70) is False
@@ -365,7 +464,7 @@ def test_relevance_is_three_valued() -> None:
     assert dp.relevance(outcome=True, confidence=1) is None
 
 
-def moved(kind: str, to: str | None, confidence: float = 1, **mode: bool) -> Shift:
+def moved(kind: str, to: str | None, confidence: float | None = 1, **mode: bool) -> Shift:
     """Read one decision about a transaction that cancels."""
     outcome = {"kind": kind, "destination": to}
     return dp.shift(outcome, confidence, {"current_intent": "cancel"}, INTENTS, **mode)
@@ -476,6 +575,61 @@ def test_A18_a_plan_that_is_not_literal_is_rejected_whole(  # noqa: N802
     assert made.provider == "current"
 
 
+@pytest.mark.parametrize(
+    "goals",
+    [("but only June", "see my bill"), ("see my bill", "bill, but only"), ("June", "June")],
+    ids=["out of order", "overlapping", "the same words twice"],
+)
+def test_A18_goals_stand_one_after_the_other(gateway_of: Gateways, goals: Any) -> None:  # noqa: N802
+    plan = GoalPlan(tuple(Goal(one, "cancel") for one in goals), 0.9)
+
+    made = planned(gateway_of(), plan, dict.fromkeys(("goal_1", "goal_2"), "bill"))
+
+    assert made.value is plan
+
+
+def test_A18_words_said_twice_may_be_two_goals(gateway_of: Gateways) -> None:  # noqa: N802
+    plan = {"goals": [{"source_text": "my bill", "intent": None}, "my bill"], "confidence": 1}
+    state = {**MESSAGE, "message": "my bill, I said: my bill!"}
+
+    with (gateway := gateway_of()).override({"MULTI_INTENT": scripted("bill")}):
+        made = gateway.ask_sync("MULTI_INTENT", state, current=lambda: plan)
+
+    assert [one["intent"] for one in made.value["goals"]] == ["bill", "bill"]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"goals": "see my bill", "confidence": 0.9},
+        {"goals": {"see my bill": 1}, "confidence": 0.9},
+        {"goals": {"see my bill"}, "confidence": 0.9},
+        {"goals": ["see my bill"], "confidence": 1.1},
+        {"goals": ["see my bill"], "confidence": -0.1},
+        {"goals": ["see my bill"], "confidence": float("nan")},
+        {"goals": ["see my bill"], "confidence": "high"},
+        {"goals": ["see my bill"], "confidence": True},
+        GoalPlan((Goal("see my bill"),), float("nan")),
+        GoalPlan((Goal("see my bill"),), 90),
+    ],
+)
+def test_a_plan_of_another_shape_is_none(gateway_of: Gateways, shape: object) -> None:
+    made = planned(gateway_of(), shape, {"goal_1": "bill"})
+
+    assert made.value is shape
+    assert made.provider == "current"
+
+
+def test_a_goal_may_say_no_intent_and_a_plan_no_confidence() -> None:
+    hybrid = dp.MULTI_INTENT.hybrid
+    assert hybrid is not None
+
+    for unsaid in ({}, {"confidence": None}):
+        plan = hybrid.read({"goals": ({"source_text": "a", "intent": None}, "b"), **unsaid})
+        assert plan == GoalPlan((Goal("a"), Goal("b")), 0.0)
+        assert hybrid.merge(plan, {}, 1.0) == plan
+
+
 def test_A18_literal_is_after_composing_and_collapsing_blanks(gateway_of: Gateways) -> None:  # noqa: N802
     state = {**MESSAGE, "message": "quero  o cartão e a conta"}
     plan = {"goals": ["quero o carta\u0303o", {"source_text": "a conta"}], "confidence": 0.8}
@@ -519,7 +673,7 @@ def test_a_field_is_asked_about_only_what_is_possible(gateway_of: Gateways) -> N
     assert made.provider == "scripted"
     assert made.value.values == {"item": "Radio", "day": 0}
     assert made.value.clear_fields == ("place",)
-    assert made.value.unresolved == ("amount",)
+    assert made.value.unresolved == ("amount", "unknown")
 
 
 def test_no_decision_creates_a_value(gateway_of: Gateways) -> None:
@@ -544,9 +698,57 @@ def test_A7_one_unsure_field_may_be_unresolved_alone(  # noqa: N802
 
     assert strict.value is FOUND
     assert made.provider == "scripted"
-    assert made.value.unresolved == ("item", "amount")
+    assert made.value.unresolved == ("item", "amount", "unknown")
     assert made.value.values == {"day": 0}
     assert made.value.clear_fields == ("place",)
+
+
+POINT = "TRANSACTION_PARAMETER_RECONCILIATION"
+
+
+def test_what_the_state_knows_is_preserved_with_its_value(gateway_of: Gateways) -> None:
+    """The extraction's own known values come first, unless it merely says that it has none."""
+    found = Parameters({"item": Candidate("Radio")}, {"day": None, "place": "home"})
+    known = {"day": 0, "place": "away", "amount": 7}
+    told = {"item": "resolved", "day": "preserve", "place": "preserve", "amount": "clear"}
+
+    with (gateway := gateway_of()).override({POINT: scripted(told)}):
+        made = gateway.ask_sync(
+            POINT, {**COLLECTING, "known_arguments": known}, current=lambda: found
+        )
+
+    assert made.provider == "scripted"
+    assert made.value.values == {"item": "Radio", "day": 0, "place": "home"}
+    assert made.value.known == {"day": 0, "place": "home", "amount": 7}
+    assert made.value.clear_fields == ("amount",)
+    assert made.value.unresolved == ("unknown",)
+
+
+def test_what_is_no_field_of_the_transaction_is_neither_sent_nor_listed(
+    gateway_of: Gateways,
+) -> None:
+    found = Parameters({"item": Candidate("Radio"), "pin": Candidate("4711")}, {"iban": "DE00"})
+    state = {**COLLECTING, "known_arguments": {"card": "5500"}}
+    decider = scripted({"item": "resolved"})
+
+    with (gateway := gateway_of()).override({POINT: decider}):
+        made = gateway.ask_sync(POINT, state, current=lambda: found)
+
+    assert made.value.values == {"item": "Radio"}
+    assert made.value.unresolved == ("amount", "day", "place", "unknown")
+    for hidden in ("pin", "4711", "iban", "DE00", "card", "5500"):
+        assert hidden not in decider.asked[0].text
+
+
+@pytest.mark.parametrize("wrong", [{"parameter_schema": ["item"]}, {"known_arguments": ["item"]}])
+def test_a_state_of_another_shape_leaves_the_host_its_value(
+    gateway_of: Gateways, wrong: Mapping[str, Any]
+) -> None:
+    with (gateway := gateway_of()).override({POINT: scripted("resolved")}):
+        made = gateway.ask_sync(POINT, {**COLLECTING, **wrong}, current=lambda: FOUND)
+
+    assert made.value is FOUND
+    assert made.attempts[0].reason is Reason.UNSUPPORTED
 
 
 def test_an_extraction_may_be_a_plain_dict(gateway_of: Gateways) -> None:
@@ -560,7 +762,7 @@ def test_an_extraction_may_be_a_plain_dict(gateway_of: Gateways) -> None:
 
     assert made.value["values"] == {"item": "Radio"}
     assert made.value["candidates"]["day"] == {"value": 3, "source": ""}
-    assert list(made.value["unresolved"]) == ["day"]
+    assert list(made.value["unresolved"]) == ["amount", "day", "place", "unknown"]
 
 
 @pytest.mark.parametrize("shape", [5, {}, {"candidates": 5}, {"candidates": {}, "known": 5}])
@@ -611,6 +813,13 @@ def test_A20_no_fitting_backend_leaves_the_rule_decision(said: Outcome) -> None:
     assert dp.backend(said, ["support", "NONE"]) is None
 
 
+def test_a_backend_is_found_among_ids_or_entries() -> None:
+    for registry in (["support", "sales"], [{"id": "support", "description": "x"}, {"id": "s"}]):
+        assert dp.backend("support", registry) == "support"
+        assert dp.backend("elsewhere", registry) is None
+    assert dp.backend("NONE", [{"id": "NONE"}]) is None
+
+
 def test_A20_the_supervisor_sends_no_registry() -> None:  # noqa: N802
     state = {"message": "hi", "backends": [{"id": "a", "description": "secret plan"}, {"id": "b"}]}
 
@@ -631,6 +840,22 @@ def test_an_unreadable_rail_is_its_safe_outcome(vague: Outcome) -> None:
     assert dp.rail(dp.GUARDRAIL_DLEX_OUT, vague).allowed is False
     assert dp.rail(dp.GUARDRAIL_PINJ, vague).allowed is True
     assert dp.rail(dp.GUARDRAIL_GUARDRAIL, vague).allowed is False
+
+
+@pytest.mark.parametrize("vague", [None, {}, "yes"])
+def test_a_rail_says_that_nobody_decided(vague: Outcome) -> None:
+    for point in (dp.GUARDRAIL_DLEX_OUT, dp.GUARDRAIL_PINJ, dp.GUARDRAIL_GUARDRAIL):
+        for language in ("en", "pt"):
+            found = dp.rail(point, vague, language)
+            assert found.undecided
+            assert found.reason == reasons.PLAIN["undecided"][language]
+    told = dp.rail(dp.GUARDRAIL_PINJ, outcome=False)
+    assert (told.undecided, told.reason) == (False, reasons.PLAIN["allowed"]["en"])
+    assert dp.rail(dp.GUARDRAIL_PINJ, outcome=False, undecided=True).undecided
+    strict = msgspec.structs.replace(dp.GUARDRAIL_FRASEOLOGIA, on_undecided="block")
+    assert dp.rail(strict, vague).reason == reasons.FRASEOLOGIA["unspecified"]["en"]
+    half: Outcome = {"leaks": None, "reason_code": "own_protocol"}
+    assert dp.rail(dp.GUARDRAIL_DLEX_OUT, half).code == "unspecified"
 
 
 @pytest.mark.parametrize("said", [None, "unheard_of"])
@@ -684,16 +909,33 @@ def test_A21_a_generic_rail_passes_only_what_needs_no_change() -> None:  # noqa:
     assert dp.rail(mine, outcome=False).action is Action.BLOCK
 
 
-@pytest.mark.parametrize("name", ["pinj", "guardrail.dlex_out", "GRL", "guardrail", "Coer"])
+@pytest.mark.parametrize("name", ["pinj", "guardrail.dlex_out", "GRL", "Coer"])
 def test_A3_the_catalogues_rails_keep_their_names(name: str) -> None:  # noqa: N802
     with pytest.raises(DeclarationError, match=r"reserved .* or choose another name"):
         dp.guardrail(name)
 
 
-@pytest.mark.parametrize("name", ["csi", "Sentiment", "judge.groundedness", "llm_judge", "tone"])
+@pytest.mark.parametrize("name", ["csi", "Sentiment", "judge.groundedness", "tone"])
 def test_A3_the_catalogues_judges_keep_their_names(name: str) -> None:  # noqa: N802
     with pytest.raises(DeclarationError, match=r"reserved .* or choose another name"):
         dp.judge(name)
+
+
+def test_the_generic_points_are_found_by_their_own_names() -> None:
+    for name in ("guardrail", "GUARDRAIL_GUARDRAIL"):
+        assert dp.guardrail(name) is dp.GUARDRAIL_GUARDRAIL
+    for name in ("llm_judge", "LLM judge", "JUDGE_LLM_JUDGE"):
+        assert dp.judge(name) is dp.JUDGE_LLM_JUDGE
+
+
+def test_a_point_of_your_own_says_which_answer_blocks() -> None:
+    """The polarity of a predicate is declared, never guessed from its words."""
+    asked = {"en": {"polite": Predicate("Is it polite?")}}
+    for blocks in (True, False):
+        polite = DecisionPoint(name="JUDGE_POLITE", questions=asked, blocks=blocks)
+        assert dp.judged(polite, outcome=True).allowed is not blocks
+        kind = DecisionPoint(name="GUARDRAIL_POLITE", questions=asked, blocks=blocks)
+        assert dp.rail(kind, outcome=True).allowed is not blocks
 
 
 OWN_PROTOCOL = reasons.DLEX_OUT["own_protocol"]
@@ -747,6 +989,7 @@ def test_an_input_rail_on_output_rides_with_the_output_rails() -> None:
 
     assert moved_rail.share == dp.GUARDRAIL_DLEX_OUT.share != dp.GUARDRAIL_PINJ.share
     assert moved_rail.questions == dp.GUARDRAIL_PINJ.questions
+    assert moved_rail.names == ("GUARDRAIL_PINJ_OUTPUT", "GUARDRAIL_PINJ")
 
 
 # --- judges ------------------------------------------------------------------------------
@@ -804,6 +1047,85 @@ def test_A26_sentiment_always_has_its_label() -> None:  # noqa: N802
     assert dp.judged(dp.JUDGE_CSI, angry, fail_on_negative=True).allowed is False
     for unsaid in (None, {"satisfaction": 5.0}, {"sentiment": None, "satisfaction": 5.0}):
         assert dp.judged(dp.JUDGE_CSI, unsaid).sentiment is Sentiment.NEUTRAL
+
+
+def judge_of(**asked: Question) -> DecisionPoint:
+    """A judge of the user's own."""
+    return DecisionPoint(name="JUDGE_MINE", questions={"en": asked}, host=dp.JUDGE_RQLT.host)
+
+
+TEN = Score("How good?", ("poor", "fair", "good"), high=10)
+LEVEL = Score("How clear?", ("poor", "fair", "good"), high=2)
+
+
+def test_a_judge_of_several_scores_has_their_mean() -> None:
+    three = judge_of(clear=LEVEL, full=TEN, useful=TEN)
+
+    good = dp.judged(three, {"clear": 2, "full": 10.0, "useful": 4.0})
+    bad = dp.judged(three, {"clear": 0, "full": 10.0, "useful": 4.0})
+
+    assert good.score == pytest.approx(0.8)
+    assert (good.allowed, good.sentiment, good.undecided) == (True, None, False)
+    assert bad.score == pytest.approx(1.4 / 3)
+    assert not bad.allowed
+    assert not bad.undecided
+
+
+def test_a_judge_goes_by_what_has_to_be_believed() -> None:
+    why = Choice("Why?", ["tone", "facts"], advisory=True)
+
+    found = dp.judged(judge_of(quality=TEN, why=why), {"quality": 9.0, "why": None})
+    fine = dp.judged(judge_of(why=why, wrong=Predicate("Is it?")), {"why": "tone", "wrong": False})
+
+    assert found.score == pytest.approx(0.9)
+    assert (found.allowed, found.sentiment) == (True, None)
+    assert (fine.allowed, fine.score, fine.undecided) == (True, None, False)
+    assert dp.judged(judge_of(quality=TEN, why=why), 9.0).allowed is True
+
+
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        (dp.JUDGE_ALUC, {}),
+        (dp.JUDGE_ALUC, {"unsupported_fact": None}),
+        (dp.JUDGE_ALUC, {"other": False}),
+        (dp.JUDGE_ALUC, "no"),
+        (dp.JUDGE_VCTN, 0.65),
+        (dp.JUDGE_RQLT, True),
+        (dp.JUDGE_RQLT, float("nan")),
+        (dp.JUDGE_LLM_JUDGE, {}),
+        (judge_of(clear=LEVEL, full=TEN), {"clear": 2}),
+        (judge_of(clear=LEVEL, full=TEN), 2.0),
+        (judge_of(clear=LEVEL, fine=Predicate("Is it?")), {"clear": 2, "fine": False}),
+        (judge_of(fine=Predicate("Is it?"), true=Predicate("Is it?")), {"fine": 0, "true": 0}),
+        (judge_of(which=Choice("Which?", ["good", "bad"])), "good"),
+    ],
+)
+def test_a_judge_that_cannot_be_read_has_not_passed(point: DecisionPoint, said: Outcome) -> None:
+    found = dp.judged(point, said)
+
+    assert (found.allowed, found.score, found.sentiment) == (False, None, None)
+    assert found.undecided
+    assert found.reason == reasons.PLAIN["undecided"]["en"]
+
+
+@pytest.mark.parametrize("word", ["NEGATIVO", "negativo", " Negative", "NEGATIVE"])
+@pytest.mark.parametrize("field", ["", "sentiment", "sentimento"])
+def test_A26_the_word_is_read_in_either_language(word: str, field: str) -> None:  # noqa: N802
+    """As a host's own path says it: alone or in a field, in any case."""
+    said: Outcome = {field: word} if field else word
+    found = dp.judged(dp.JUDGE_CSI, said, fail_on_negative=True)
+
+    assert (found.sentiment, found.allowed) == (Sentiment.NEGATIVE, False)
+    assert not found.undecided
+
+
+@pytest.mark.parametrize("said", [None, {}, {"satisfaction": 5.0}, {"sentiment": "angry"}, "?", 5])
+def test_A26_a_missing_word_is_neutral_and_undecided(said: Outcome) -> None:  # noqa: N802
+    found = dp.judged(dp.JUDGE_CSI, said, fail_on_negative=True)
+
+    assert (found.sentiment, found.undecided) == (Sentiment.NEUTRAL, True)
+    assert found.reason == reasons.PLAIN["undecided"]["en"]
 
 
 @pytest.mark.parametrize("name", ["JUDGE_RQLT", "JUDGE_ALUC", "JUDGE_VCTN", "JUDGE_LLM_JUDGE"])

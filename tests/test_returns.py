@@ -233,3 +233,16 @@ def test_an_annotation_that_exists_only_for_type_checkers_says_so(
 
 def test_a_callable_without_annotations_may_return_anything() -> None:
     assert return_hint(types.SimpleNamespace()) is Any  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "read"), [("Tech", "tech"), (" BILLING ", "billing"), ("x", None)]
+)
+def test_a_word_is_read_in_whatever_letters(said: str, read: str | None) -> None:
+    question = Choice("Which team?", ["billing", "tech"])
+    assert reader({"team": question})(said) == read
+
+
+def test_words_that_only_letters_tell_apart_are_read_exactly() -> None:
+    read = reader({"team": Choice("Which team?", ["IT", "it"])})
+    assert [read(one) for one in ("IT", "it", "It")] == ["IT", "it", None]

@@ -196,6 +196,7 @@ RULES: Final[Mapping[str, Callable[[Seen], Guess]]] = {
     "GLOBAL_SUPERVISOR": _backend,
     "PROCESSING_INTERRUPTION": _interruption,
     "GUARDRAIL_PINJ": _flag(_ORDERS),
+    "GUARDRAIL_PINJ_OUTPUT": _flag(_ORDERS),
     "GUARDRAIL_COER": _gibberish,
     "GUARDRAIL_TOX": _flag(r"\b(idiots?|stupid|hate you)\b"),
     "GUARDRAIL_OOS": _flag(r"\b(recipe|football|weather)\b"),
