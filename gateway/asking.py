@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .answers import Reply
     from .plugins import Call
     from .questions import Ask
-    from .resilience import Lane
     from .runtime import Runtime
     from .telemetry import Telemetry
 
@@ -83,7 +82,7 @@ class Asking:
         """Ask on this thread, whatever else the turn asks."""
         lane = step.lane
         try:
-            ask = _leaving(lane, step.ask)
+            ask = _leaving(step)
             if lane.shape == "answer":
                 provider: Any = lane.provider
                 return provider.answer(ask, step.call)
@@ -125,11 +124,39 @@ class Asking:
 
     async def _masked(self, step: AskProvider) -> Ask:
         """Mask here what is short; a long text is searched beside the loop."""
-        lane, ask, end = step.lane, step.ask, step.call.deadline
-        if lane.mask is None or len(ask.text) <= SHORT:
-            return _leaving(lane, ask)
+        if step.lane.mask is None or step.masked or len(step.ask.text) <= SHORT:
+            return _leaving(step)
         loop = asyncio.get_running_loop()
-        return await bounded(loop.run_in_executor(self._runtime.pool(), _leaving, lane, ask), end)
+        work = loop.run_in_executor(self._runtime.pool(), _leaving, step)
+        return await bounded(work, step.call.deadline)
+
+    def masked_sync(self, step: AskProvider) -> AskProvider:
+        """
+        Give *step* as it may leave, before it goes together with others.
+
+        Raises:
+            NoAnswer: The mask failed, or what it gave is too long: nothing may be sent.
+
+        """
+        if step.lane.mask is None:
+            return step
+        try:
+            return msgspec.structs.replace(step, ask=_leaving(step), masked=True)
+        except NoAnswer:
+            raise
+        except Exception as bug:  # noqa: BLE001 - a mask may raise anything
+            raise self._strange(step, bug) from None
+
+    async def masked(self, step: AskProvider) -> AskProvider:
+        """As `masked_sync`; a long text is searched beside the loop."""
+        if step.lane.mask is None:
+            return step
+        try:
+            return msgspec.structs.replace(step, ask=await self._masked(step), masked=True)
+        except NoAnswer:
+            raise
+        except Exception as bug:  # noqa: BLE001 - a mask may raise anything
+            raise self._strange(step, bug) from None
 
     async def _async(self, step: AskProvider, ask: Ask) -> object:
         lane, call = step.lane, step.call
@@ -170,9 +197,9 @@ class Asking:
         return NoAnswer(Reason.PROVIDER_ERROR)
 
 
-def _leaving(lane: Lane, ask: Ask) -> Ask:
-    """Give *ask* as it may leave for *lane*'s provider; every ask passes here, shared or not."""
-    return ask if lane.mask is None else lane.masked(ask)
+def _leaving(step: AskProvider) -> Ask:
+    """Give the ask as it may leave for the provider; every ask passes here, shared or not."""
+    return step.ask if step.masked or step.lane.mask is None else step.lane.masked(step.ask)
 
 
 def _apart(call: Call) -> Call:

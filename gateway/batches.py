@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from .answers import Reply
 from .deadlines import bounded
 from .dividing import Portion, again, bills, portions, taken, unpaid
 from .errors import NoAnswer, Reason
 from .plugins import Call
-from .sharing import Joint, Part, joined
+from .sharing import Joint, Part, alike, joined
 from .steps import AskProvider
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 QUIET = 3  # passes of the loop without a new ask, until a batch is sent
 PASSES = 16  # at most
-
-Remember: TypeAlias = Callable[[AskProvider, Reply], object]
 
 
 class Waiter:
@@ -36,6 +34,7 @@ class Waiter:
         self.step = step
         self.ready: asyncio.Future[Shared | None] = loop.create_future()
         self.call: Shared | None = None  # once it is sent
+        self.at = 0  # which of its members this one waits for
 
 
 class Member:
@@ -59,7 +58,6 @@ class Batch:
     Args:
         asking: Performs the steps.
         held: Whether somebody has promised an ask that has not come yet.
-        remember: Is told each reply.
         gone: Called when the batch takes no more.
 
     """
@@ -68,12 +66,12 @@ class Batch:
         self,
         asking: Asking,
         held: Callable[[], bool],
-        remember: Remember,
         gone: Callable[[], object],
     ) -> None:
-        self._asking, self._held, self._remember, self._gone = asking, held, remember, gone
+        self._asking, self._held, self._gone = asking, held, gone
         self._loop = asyncio.get_running_loop()
         self._members: list[Member] = []
+        self._asked: dict[tuple[str, str], list[Member]] = {}  # by point and text
         self._quiet = self._passes = 0
         self._next = self._loop.call_soon(self._passed)
 
@@ -107,11 +105,15 @@ class Batch:
     def _joined(self, step: AskProvider) -> Waiter:
         self._quiet = 0
         waiter = Waiter(step, self._loop)
-        for member in self._members:
-            if _is_same(member.step, step):
+        assert step.point is not None
+        asked = self._asked.setdefault((step.point.name, step.ask.text), [])
+        for member in asked:
+            if member.waiters and alike(member.step.ask.questions, step.ask.questions):
                 member.waiters.append(waiter)
                 return waiter
-        self._members.append(Member(waiter))
+        member = Member(waiter)
+        asked.append(member)
+        self._members.append(member)
         return waiter
 
     def _left(self, waiter: Waiter) -> asyncio.Task[object] | None:
@@ -140,11 +142,11 @@ class Batch:
         members, self._members = self._members, []
         for joint in _joints(members):
             if isinstance(joint, Joint):
-                Shared(self._asking, [members[at] for at in joint.parts], joint, self._remember)
+                Shared(self._asking, [members[at] for at in joint.parts], joint)
             elif len(members[joint].waiters) == 1:
                 _resolve(members[joint].waiters[0], None)  # asks in its own task
             else:
-                Shared(self._asking, [members[joint]], None, self._remember)
+                Shared(self._asking, [members[joint]], None)
 
 
 async def _over(task: asyncio.Task[object] | None) -> None:
@@ -165,17 +167,6 @@ def _resolve(waiter: Waiter, call: Shared | None) -> None:
         waiter.ready.set_result(call)
 
 
-def _is_same(one: AskProvider, other: AskProvider) -> bool:
-    assert one.point is not None
-    assert other.point is not None
-    known, asked = one.ask.questions, other.ask.questions
-    return (
-        one.point.name == other.point.name
-        and one.ask.text == other.ask.text
-        and (known is asked or list(known.items()) == list(asked.items()))
-    )
-
-
 class Shared:
     """
     A call under way that several wait for.
@@ -190,14 +181,14 @@ class Shared:
         asking: Asking,
         members: Sequence[Member],
         joint: Joint | None,
-        remember: Remember,
     ) -> None:
         self.told = False
-        self._members, self._joint, self._remember = members, joint, remember
+        self._members, self._joint = members, joint
         self._portions: Sequence[Portion] = ()
         self._fault: BaseException | None = None
-        for waiter in self._waiters():
-            waiter.call = self
+        for at, member in enumerate(members):
+            for waiter in member.waiters:
+                waiter.call, waiter.at = self, at
         self._task = asking.started(merged([one.step for one in self._waiters()], joint))
         self._task.add_done_callback(self._ended)
 
@@ -206,9 +197,9 @@ class Shared:
 
     def left(self, waiter: Waiter) -> asyncio.Task[object] | None:
         """Go without *waiter*; if it was the last, cancel, and give the task that then ends."""
-        for member in self._members:
-            if waiter in member.waiters:
-                member.waiters.remove(waiter)
+        waiters = self._members[waiter.at].waiters
+        if waiter in waiters:
+            waiters.remove(waiter)
         if any(self._waiters()) or self._task.done():
             return None
         self._task.cancel()
@@ -216,7 +207,6 @@ class Shared:
 
     def _ended(self, task: asyncio.Task[object]) -> None:
         self._fault = NoAnswer(Reason.CANCELLED) if task.cancelled() else task.exception()
-        steps = [member.step for member in self._members]
         present = [bool(member.waiters) for member in self._members]
         try:
             if self._fault is None:
@@ -227,10 +217,6 @@ class Shared:
             self._fault = fault
         except Exception:  # noqa: BLE001 - what a stranger replied cannot be divided
             self._fault = NoAnswer(Reason.MALFORMED)
-        if self._fault is None:
-            for step, portion in zip(steps, self._portions, strict=True):
-                if portion.fault is None:
-                    self._remember(step, portion.reply)
         for waiter in self._waiters():
             _resolve(waiter, self)
 
@@ -242,13 +228,10 @@ class Shared:
             NoAnswer: The call failed; a new one for each waiter, of which one counts.
 
         """
-        at, member = next(
-            (at, one) for at, one in enumerate(self._members) if waiter in one.waiters
-        )
-        sent = waiter.step.sent
+        at, sent = waiter.at, waiter.step.sent
         if self._joint is not None:
             sent.form = self._joint.form
-        first = member.waiters[0] is waiter  # the others are given what it paid for
+        first = self._members[at].waiters[0] is waiter  # the others are given what it paid for
         if self._fault is not None:
             sent.counted, self.told = self.told, True
             bill = self._portions[at].reply if self._portions and first else None
@@ -265,4 +248,4 @@ def merged(steps: Sequence[AskProvider], joint: Joint | None) -> AskProvider:
     latest = None if None in deadlines else max(one for one in deadlines if one is not None)
     name = "+".join(dict.fromkeys(step.call.point for step in steps))
     call = Call(point=name, subject=steps[0].call.subject, deadline=latest)
-    return AskProvider(steps[0].lane, ask, call)
+    return AskProvider(steps[0].lane, ask, call, masked=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextvars import Context, ContextVar, copy_context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +27,10 @@ class _Bound:
     ) -> None:
         self.owner, self.subject, self.turn, self.left = owner, subject, turn, False
         self.outer = _open(outer)
+
+    def leave(self) -> None:
+        """Count no more, and hold nothing that others have left."""
+        self.left, self.turn, self.outer = True, None, _open(self.outer)
 
 
 def _open(bound: _Bound | None) -> _Bound | None:
@@ -60,10 +64,13 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        bound = self._entered.pop()
-        bound.left = True
-        if _session.get() is bound:
-            _session.set(bound.outer)
+        bound = _session.get()
+        while bound is not None and bound not in self._entered:
+            bound = bound.outer
+        bound = bound or self._entered[-1]  # entered in a task that this one does not come from
+        self._entered.remove(bound)
+        bound.leave()
+        _session.set(_open(_session.get()))
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -88,25 +95,36 @@ def subject(owner: object) -> str | None:
 def turn(owner: object) -> Shares | None:
     """What the decisions of *owner*'s turn around this call share, if there is one."""
     bound = _session.get()
+    if bound is None:  # almost always
+        return None
     while bound is not None and (bound.left or bound.owner is not owner or bound.turn is None):
         bound = bound.outer
     return None if bound is None else bound.turn
 
 
-def within(owner: object, subject: str | None, turn: Shares) -> Context:
-    """Copy this context, for a task that is to run in *turn* wherever it was entered."""
+def within(owner: object, subject: str | None, turn: Shares) -> tuple[Context, Callable[[], None]]:
+    """
+    Copy this context, for a task that is to run in *turn* wherever it was entered.
+
+    Returns:
+        The copy, and what ends the turn in it and in its copies.
+
+    """
     copied = copy_context()
-    copied.run(_session.set, _Bound(owner, subject, _session.get(), turn))
-    return copied
+    inner = _Bound(owner, subject, _session.get(), turn)
+    copied.run(_session.set, inner)
+    return copied, inner.leave
 
 
 @contextlib.contextmanager
 def bound(owner: object, subject: str | None, turn: Shares) -> Generator[None]:
     """Run what is inside in *turn*, wherever it was entered."""
-    token = _session.set(_Bound(owner, subject, _session.get(), turn))
+    inner = _Bound(owner, subject, _session.get(), turn)
+    token = _session.set(inner)
     try:
         yield
     finally:
+        inner.leave()
         _session.reset(token)
 
 

@@ -158,7 +158,10 @@ def bills(joint: Joint | None, fault: NoAnswer, present: Sequence[bool]) -> list
     """Divide what a failed call cost all the same."""
     if fault.reply is None:
         return []
-    whole = sound(fault.reply)
+    try:
+        whole = sound(fault.reply)
+    except NoAnswer:  # what came with a fault is no bill; the fault is told already
+        return []
     return [Portion(one) for one in ([whole] if joint is None else billed(joint, whole, present))]
 
 

@@ -30,6 +30,7 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 NOBODY = Verdict(Reason.OK)  # where no provider's answer decided
 NO_REPLY = Reply({})
+USABLE = (Reason.OK, Reason.LOW_CONFIDENCE)  # what a turn remembers: a valid answer stays one
 
 
 def decide(case: Case) -> Flow[Decision[Any]]:
@@ -98,14 +99,15 @@ def _supply(case: Case, supply: Callable[[Any], Supplied]) -> Flow[None]:
 def _unaskable(case: Case, lane: Lane) -> Verdict:
     """What this call brought cannot be asked: too many options, a state that is no JSON."""
     verdict = Verdict(Reason.UNSUPPORTED)
-    case.attempts.append(_written(lane, case.plan.gate, verdict, None, case.call, Sent()))
+    sent = Sent(time.perf_counter())
+    case.attempts.append(_written(lane, case.plan.gate, verdict, None, case.call, sent))
     return verdict
 
 
 def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
     assert case.ask is not None
-    call, sent = case.call, Sent()
+    call, sent = case.call, Sent(time.perf_counter())
     if call.deadline is not None and lane is case.planned:
         call = _sliced(call, case)
     within = _entered(lane, call) if lane.deliberates else call
@@ -115,8 +117,11 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     try:
         probe = lane.enter(case.ask, call)
         entered = True
-        reply = sound((yield AskProvider(lane, case.ask, within, case.point, sent)))
+        step = AskProvider(lane, case.ask, within, case.point, sent)
+        reply = sound((yield step))
         verdict = accept(case.ask, reply, gate)
+        if sent.keeper is not None and verdict.reason in USABLE:
+            sent.keeper.remember(step, reply)
     except NoAnswer as fault:
         operator, verdict = fault.operator, Verdict(fault.reason)
         reply = _billed(fault.reply)

@@ -2,13 +2,14 @@
 Several points asked at once: those that can share a call do, however they are scheduled.
 
 Async, each decision is a task, and open batches are held until every one of them has asked
-or need not ask. Sync, all flows are begun first; what they ask is then sent together.
+or need not ask. Sync, what rides together is sent first; then each flow is driven to its end.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -19,7 +20,7 @@ from .cases import Case
 from .deciding import run_async, run_sync
 from .dividing import again, bills, portions, taken
 from .engine import Flow, decide
-from .errors import NoAnswer, SetupError
+from .errors import NoAnswer, Reason, SetupError
 from .remembering import Open, Sharing, rides, together
 from .sharing import Joint, Part, joined
 from .steps import AskProvider, Step
@@ -62,29 +63,36 @@ class Promised:
         return self._sharing.sync(step, asking)
 
     async def async_(self, step: AskProvider, asking: Asking) -> object:
-        """Ask as the turn does; it joins its batch before the loop goes on."""
-        self.passes()
-        return await self._sharing.async_(step, asking)
+        """Ask as the turn does; the promise is kept once it joins its batch, or joins none."""
+        return await self._sharing.async_(step, asking, self.passes)
 
 
 async def promise(cases: Cases, scope: Scope) -> dict[str, Decision[Any]]:
     """Decide all *cases* at once; the first error, in their order, is raised once all ended."""
     place = scope.sharing.here()
-    tasks = {name: _begun(made, scope, place) for name, made in cases.items()}
+    ends: list[Callable[[], None]] = []
+    tasks = {name: _begun(made, scope, place, ends) for name, made in cases.items()}
     try:
         if tasks:
             await asyncio.wait(tasks.values())
     finally:
         for task in tasks.values():
             task.cancel()
-        await asyncio.gather(*tasks.values(), return_exceptions=True)
+        try:
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        finally:
+            for end in ends:  # what the host's own paths started goes on outside
+                end()
     return {name: task.result() for name, task in tasks.items()}
 
 
-def _begun(made: Made, scope: Scope, place: Open) -> asyncio.Task[Decision[Any]]:
+def _begun(
+    made: Made, scope: Scope, place: Open, ends: list[Callable[[], None]]
+) -> asyncio.Task[Decision[Any]]:
     wiring, case = made
     promised = Promised(scope.sharing, place)
-    around = context.within(scope.owner, scope.subject, promised)
+    around, end = context.within(scope.owner, scope.subject, promised)
+    ends.append(end)
     task = asyncio.create_task(run_async(wiring, decide, case), context=around)
     task.add_done_callback(lambda _: promised.passes())
     return task
@@ -137,14 +145,19 @@ class Prepared:
 
     def put(self, step: AskProvider, given: object) -> None:
         """Keep what *step* was answered, a reply or an error."""
+        step.sent.keeper = self._sharing
         self._given[id(step)] = given
 
     def sync(self, step: AskProvider, asking: Asking) -> object:
-        """Give what is prepared for *step*; ask for anything else."""
+        """Give what is prepared for *step*; ask for anything else while there is time."""
         given = self._given.pop(id(step), None)
         if isinstance(given, BaseException):
             raise given
-        return self._sharing.sync(step, asking) if given is None else given
+        if given is not None:
+            return given
+        if step.call.deadline is not None and step.call.deadline <= time.monotonic():
+            raise NoAnswer(Reason.SKIPPED)  # nothing was sent
+        return self._sharing.sync(step, asking)
 
     async def async_(self, step: AskProvider, asking: Asking) -> object:
         """Ask as the turn does."""
@@ -154,22 +167,26 @@ class Prepared:
 def promise_sync(cases: Cases, scope: Scope) -> dict[str, Decision[Any]]:
     """As `promise`, on this thread; each host's own path runs here, one after the other."""
     prepared = Prepared(scope.sharing)
-    flows = {name: Begun(decide(case)) for name, (_, case) in cases.items()}
+    begun: dict[str, Begun] = {}
     try:
-        steps = [(flows[name].step, wiring.asking) for name, (wiring, _) in cases.items()]
-        _prepare([pair for pair in steps if _shares(pair[0], scope.sharing)], prepared, scope)
+        for riders in _riders(cases, scope.sharing):
+            _prepare(riders, begun, prepared)
         with context.bound(scope.owner, scope.subject, prepared):
-            return _driven(cases, flows)
+            return _driven(cases, begun)
     finally:
-        for flow in flows.values():
+        for flow in begun.values():
             flow.close()
 
 
-def _driven(cases: Cases, flows: Mapping[str, Begun]) -> dict[str, Decision[Any]]:
+def _driven(cases: Cases, begun: Mapping[str, Begun]) -> dict[str, Decision[Any]]:
     decisions: dict[str, Decision[Any]] = {}
     first: Exception | None = None
     for name, (wiring, case) in cases.items():
-        flow = cast("Flow[Decision[Any]]", flows[name])
+        if name in begun:
+            flow = cast("Flow[Decision[Any]]", begun[name])
+        else:
+            _renew(case)
+            flow = decide(case)
         try:
             decisions[name] = run_sync(wiring, lambda _, flow=flow: flow, case)  # type: ignore[misc]
         except Exception as error:  # noqa: BLE001 - raised once all have ended
@@ -179,24 +196,66 @@ def _driven(cases: Cases, flows: Mapping[str, Begun]) -> dict[str, Decision[Any]
     return decisions
 
 
-def _shares(step: Step | None, sharing: Sharing) -> bool:
-    return type(step) is AskProvider and rides(step) and sharing.recall(step) is None
+class Rider(msgspec.Struct, frozen=True):
+    """A decision that may share a call with others: its *step* as it would be asked now."""
+
+    name: str
+    case: Case
+    asking: Asking
+    step: AskProvider
 
 
-def _prepare(asks: Sequence[tuple[Any, Asking]], prepared: Prepared, scope: Scope) -> None:
-    groups: dict[object, list[AskProvider]] = {}
-    for step, _ in asks:
-        groups.setdefault(together(step), []).append(step)
-    for steps in groups.values():
-        parts = [Part(cast("Any", step.point), step.ask) for step in steps]
-        for joint in joined(parts, steps[0].lane.provider.limits):
-            if isinstance(joint, Joint):
-                _ask([steps[at] for at in joint.parts], joint, asks[0][1], prepared, scope)
+def _renew(case: Case) -> None:
+    """Let the time of a decision begin when it begins: others were asked before it."""
+    case.begun = time.perf_counter()
+    if case.call.deadline is not None and case.plan.deadline is not None:
+        until = time.monotonic() + case.plan.deadline
+        case.call = msgspec.structs.replace(case.call, deadline=until)
 
 
-def _ask(
-    steps: Sequence[AskProvider], joint: Joint, asking: Asking, prepared: Prepared, scope: Scope
-) -> None:
+def _riders(cases: Cases, sharing: Sharing) -> Iterable[Sequence[Rider]]:
+    """Give those that may share a call, group by group; what is known need not be asked."""
+    groups: dict[object, list[Rider]] = {}
+    for name, (wiring, case) in cases.items():
+        if case.planned is None or case.ask is None or case.supply is not None:
+            continue
+        step = AskProvider(case.planned, case.ask, case.call, case.point)
+        if not rides(step) or sharing.recall(step) is not None:
+            continue
+        try:
+            masked = wiring.asking.masked_sync(step)
+        except NoAnswer:
+            continue  # it will fail alone
+        groups.setdefault(together(step), []).append(Rider(name, case, wiring.asking, masked))
+    return groups.values()
+
+
+def _prepare(riders: Sequence[Rider], begun: dict[str, Begun], prepared: Prepared) -> None:
+    for joint, some in _joints(riders):
+        steps: dict[str, AskProvider] = {}
+        for rider in some:
+            _renew(rider.case)
+            flow = begun[rider.name] = Begun(decide(rider.case))
+            if type(flow.step) is AskProvider:
+                steps[rider.name] = flow.step
+        if len(steps) == len(some):
+            _ask(list(steps.values()), joint, some[0].asking, prepared)
+            continue
+        rest = [rider for rider in some if rider.name in steps]  # the others may not ask now
+        for fewer, those in _joints(rest):
+            _ask([steps[rider.name] for rider in those], fewer, some[0].asking, prepared)
+
+
+def _joints(riders: Sequence[Rider]) -> Iterable[tuple[Joint, Sequence[Rider]]]:
+    if not riders:
+        return
+    parts = [Part(one.case.point, one.step.ask) for one in riders]
+    for joint in joined(parts, riders[0].step.lane.provider.limits):
+        if isinstance(joint, Joint):
+            yield joint, [riders[at] for at in joint.parts]
+
+
+def _ask(steps: Sequence[AskProvider], joint: Joint, asking: Asking, prepared: Prepared) -> None:
     present = [True] * len(steps)
     fault: Exception | None = None
     try:
@@ -212,7 +271,7 @@ def _ask(
             prepared.put(step, again(fault, given[at].reply if given else None))
             continue
         try:
-            prepared.put(step, scope.sharing.remember(step, taken(given[at])))
+            prepared.put(step, taken(given[at]))
         except NoAnswer as mismatched:
             prepared.put(step, mismatched)
 

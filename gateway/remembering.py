@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from .answers import Reply
 from .batches import Batch
 from .dividing import unpaid
 from .forks import Lock
+from .sharing import alike
 from .steps import AskProvider
 
 if TYPE_CHECKING:
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from .questions import Question
     from .resilience import Lane
 
-Key: TypeAlias = "tuple[str, Lane, str]"
-Known: TypeAlias = "tuple[Mapping[str, Question], Reply]"
+Key: TypeAlias = "tuple[str, str | None, Lane, str]"
+Known: TypeAlias = "tuple[Mapping[str, Question], Reply, str]"
+
+
+def nothing() -> None:
+    """Do nothing."""
 
 
 class Sharing:
@@ -40,36 +45,52 @@ class Sharing:
         if step.call.depth:
             return asking.alone_sync(step)
         known = self.recall(step)
-        return known or self.remember(step, asking.alone_sync(step))
-
-    async def async_(self, step: AskProvider, asking: Asking) -> object:
-        """Ask in this task or in a call that others share, unless the answer is known."""
-        if step.call.depth:
-            return await asking.alone(step)
-        known = self.recall(step)
         if known is not None:
             return known
+        step.sent.keeper = self
+        return asking.alone_sync(step)
+
+    async def async_(
+        self, step: AskProvider, asking: Asking, joins: Callable[[], object] = nothing
+    ) -> object:
+        """
+        Ask in this task or in a call that others share, unless the answer is known.
+
+        Args:
+            step: What to ask.
+            asking: Performs it.
+            joins: Called before anything is awaited that others need not wait for.
+
+        """
+        known = None if step.call.depth else self.recall(step)
+        if known is not None:
+            joins()
+            return known
+        if not step.call.depth:
+            step.sent.keeper = self
         if not rides(step):
-            return self.remember(step, await asking.alone(step))
-        return self.remember(step, await self.here().batch(step, asking, self).ask(step))
+            joins()
+            return await asking.alone(step)
+        masked = await asking.masked(step)  # each by itself: its mask may fail, or lengthen it
+        joins()
+        return await self.here().batch(masked, asking).ask(masked)
 
     def recall(self, step: AskProvider) -> Reply | None:
         """Give what this very ask was answered before in this turn."""
         asked = step.ask.questions
-        for questions, reply in self._known.get(_key(step), ()):
-            if questions is asked or list(questions.items()) == list(asked.items()):
-                step.sent.cached = True
+        for questions, reply, form in self._known.get(_key(step), ()):
+            if alike(questions, asked):
+                step.sent.cached, step.sent.form = True, form
                 return reply
         return None
 
-    def remember(self, step: AskProvider, reply: object) -> object:
-        """Keep a reply for the rest of the turn; give it back as it is."""
-        if isinstance(reply, Reply):
-            with self._lock:
-                known = self._known.setdefault(_key(step), [])
-                if not any(questions is step.ask.questions for questions, _ in known):
-                    known.append((step.ask.questions, unpaid(reply)))
-        return reply
+    def remember(self, step: AskProvider, reply: Reply) -> None:
+        """Keep a usable reply for the rest of the turn."""
+        asked = step.ask.questions
+        with self._lock:
+            known = self._known.setdefault(_key(step), [])
+            if not any(alike(questions, asked) for questions, _, _ in known):
+                known.append((asked, unpaid(reply), step.sent.form))
 
     def here(self) -> Open:
         """Give the open batches of the running loop."""
@@ -80,7 +101,7 @@ class Sharing:
 
 def _key(step: AskProvider) -> Key:
     assert step.point is not None
-    return step.point.name, step.lane, step.ask.text
+    return step.point.name, step.call.subject, step.lane, step.ask.text
 
 
 def rides(step: AskProvider) -> bool:
@@ -105,12 +126,12 @@ class Open:
         self.promised = 0
         self._batches: dict[object, Batch] = {}
 
-    def batch(self, step: AskProvider, asking: Asking, sharing: Sharing) -> Batch:
+    def batch(self, step: AskProvider, asking: Asking) -> Batch:
         """Give the batch that *step* may join; open one if there is none."""
         key = together(step)
         if key not in self._batches:
             gone = lambda: self._batches.pop(key, None)  # noqa: E731 - said once
-            self._batches[key] = Batch(asking, self._is_held, sharing.remember, gone)
+            self._batches[key] = Batch(asking, self._is_held, gone)
         return self._batches[key]
 
     def _is_held(self) -> bool:

@@ -63,18 +63,26 @@ def joined(parts: Sequence[Part], limits: Limits) -> list[Joint | int]:
 
     Parts are compatible when the state fields that they have in common are equal.
     """
-    drafts: list[_Draft] = []
+    drafts = _Drafts()
     alone: list[int] = []
     for at, part in enumerate(parts):
         given = _given(part)
         if given is None:
             alone.append(at)
-        elif not any(draft.takes(at, part, given, limits) for draft in drafts):
-            drafts.append(_Draft(at, part, given))
+        elif not any(draft.takes(at, part, given, limits) for draft in drafts.of(given)):
+            drafts.add(_Draft(at, part, given), given)
     joints: list[Joint | int] = []
-    for draft in drafts:
+    for draft in drafts.all:
         joints += [*draft.places] if (joint := draft.joint()) is None else [joint]
     return [*joints, *alone]
+
+
+def alike(one: Mapping[str, Question], other: Mapping[str, Question]) -> bool:
+    """Whether two question sets are written alike: the order of levels and options counts."""
+    if one is other:
+        return True
+    pairs, others = list(one.items()), list(other.items())
+    return pairs == others and msgspec.json.encode(pairs) == msgspec.json.encode(others)
 
 
 class _Given(msgspec.Struct, frozen=True):
@@ -83,6 +91,30 @@ class _Given(msgspec.Struct, frozen=True):
     state: dict[str, Any]
     frame: Frame
     words: Any = None
+    field: str = ""  # under which the words stand, which are then equal in all that share a call
+
+
+class _Drafts:
+    """Joints in the making, found by their words: most parts need not try most of them."""
+
+    def __init__(self) -> None:
+        self.all: list[_Draft] = []
+        self._fields: dict[str, dict[bytes, list[_Draft]]] = {}
+
+    def add(self, draft: _Draft, given: _Given) -> None:
+        """Add the draft that *given* begins."""
+        self.all.append(draft)
+        self._fields.setdefault(given.field, {}).setdefault(_key(given), []).append(draft)
+
+    def of(self, given: _Given) -> Sequence[_Draft]:
+        """Give the drafts that may take *given*, in order."""
+        if not given.field or self._fields.keys() != {given.field}:
+            return self.all
+        return self._fields[given.field].get(_key(given), ())
+
+
+def _key(given: _Given) -> bytes:
+    return _encoder.encode(given.state[given.field]) if given.field else b""
 
 
 def _given(part: Part) -> _Given | None:
@@ -99,8 +131,11 @@ def _given(part: Part) -> _Given | None:
     words = fields.pop(point.words)
     if frame.lists:
         return None if frame.lists in fields else _Given(fields, frame, words)
-    merged = _merged(fields, {frame.words or point.words: words}, ())
-    return None if merged is None else _Given(merged, frame)
+    field = frame.words or point.words
+    merged = _merged(fields, {field: words}, ())
+    if merged is None:
+        return None
+    return _Given(merged, frame, field="" if field in frame.merges else field)
 
 
 def _same(one: object, other: object) -> bool:
@@ -134,45 +169,70 @@ class _Draft:
         self._parts = [part]
         self._frame = given.frame
         self._state = given.state
-        self._words = [given.words]  # of each part
+        self._asked = len(part.ask.questions)
         self._most = _room(part, given.frame)
+        self._entries: dict[bytes, Any] = {}  # what is listed, by how it is written
+        self._words: list[bytes] = []  # of each part
+        self._length = 0  # of all entries, in characters
+        self._list(given.words)
 
     def takes(self, at: int, part: Part, given: _Given, limits: Limits) -> bool:
         """Take one more part, if it fits."""
-        asked = sum(len(one.ask.questions) for one in (*self._parts, part))
+        asked = self._asked + len(part.ask.questions)
         if limits.questions is not None and asked > limits.questions:
             return False
         merges = (*self._frame.merges, *given.frame.merges)
         merged = _merged(self._state, given.state, merges)
         if merged is None or self._frame.lists != given.frame.lists:
             return False
-        words, most = [*self._words, given.words], self._most + _room(part, given.frame)
-        if limits.characters is not None and most > limits.characters:
-            text = _encoder.encode(_listed(merged, words, self._frame)).decode()
-            if len(text) > limits.characters:
-                return False
+        most = self._most + _room(part, given.frame)
+        limit = limits.characters
+        if (
+            limit is not None
+            and most > limit  # else there is no need to count exactly
+            and self._characters(merged, given.words) > limit
+        ):
+            return False
         self.places.append(at)
         self._parts.append(part)
-        self._state, self._words, self._most = merged, words, most
+        self._state, self._asked, self._most = merged, asked, most
+        self._list(given.words)
         return True
+
+    def _list(self, words: object) -> None:
+        written = _encoder.encode(words)
+        self._words.append(written)
+        if written not in self._entries:
+            self._entries[written] = words
+            self._length += len(written.decode())
+
+    def _characters(self, state: Mapping[str, Any], words: object) -> int:
+        """How long the text is with *state*, and *words* too."""
+        written = _encoder.encode(words)
+        new = written not in self._entries
+        if len(self._entries) + new == 1:
+            return _length(_listed(state, [words], self._frame))
+        length = self._length + (len(written.decode()) if new else 0)
+        commas = len(self._entries) + new - 1
+        return _length(_listed(state, [], self._frame)) + length + commas
 
     def joint(self) -> Joint | None:
         """Build the ask; None where there is nothing to share, or it cannot be built."""
         if len(self._parts) == 1:
             return None
         names, prefixes = self._named()
-        entries = _entries(self._words)
+        position = {written: at for at, written in enumerate(self._entries)}
         questions: dict[str, Question] = {}
         owners: dict[str, tuple[int, str]] = {}
         for at, (part, named) in enumerate(zip(self._parts, names, strict=True)):
             about = ""
-            if self._frame.lists and len(entries) > 1:
-                about = f"{self._frame.lists}[{_position(entries, self._words[at])}]: "
+            if self._frame.lists and len(position) > 1:
+                about = f"{self._frame.lists}[{position[self._words[at]]}]: "
             for own, question in part.ask.questions.items():
                 owners[named[own]] = at, own
                 questions[named[own]] = _renamed(question, named, about)
         try:
-            state = _listed(self._state, self._words, self._frame)
+            state = _listed(self._state, list(self._entries.values()), self._frame)
             ask = Ask(state, Questions(questions, narrowed=True))
         except DeclarationError:
             return None
@@ -184,10 +244,11 @@ class _Draft:
         for at, part in enumerate(self._parts):
             prefixes.setdefault(f"{part.point.name}.", []).append(at)
         names: list[dict[str, str]] = []
-        for at, part in enumerate(self._parts):
+        met = dict.fromkeys(prefixes, -1)
+        for part in self._parts:
             prefix = f"{part.point.name}."
-            times = prefixes[prefix]
-            n = f".{times.index(at)}" if len(times) > 1 else ""
+            met[prefix] += 1
+            n = f".{met[prefix]}" if len(prefixes[prefix]) > 1 else ""
             names.append({own: f"{prefix}{own}{n}" for own in part.ask.questions})
         return names, prefixes
 
@@ -196,23 +257,14 @@ def _room(part: Part, frame: Frame) -> int:
     return len(part.ask.text) + len(frame.words) + len(frame.lists) + ROOM
 
 
-def _entries(words: Sequence[Any]) -> list[Any]:
-    entries: list[Any] = []
-    for one in words:
-        if not any(_same(one, known) for known in entries):
-            entries.append(one)
-    return entries
+def _length(state: Mapping[str, Any]) -> int:
+    return len(_encoder.encode(state).decode())
 
 
-def _position(entries: Sequence[Any], words: object) -> int:
-    return next(at for at, one in enumerate(entries) if _same(one, words))
-
-
-def _listed(state: Mapping[str, Any], words: Sequence[Any], frame: Frame) -> dict[str, Any]:
-    """Add the words that the frame lists; where they are all equal, once."""
+def _listed(state: Mapping[str, Any], entries: Sequence[Any], frame: Frame) -> dict[str, Any]:
+    """Add the entries that the frame lists; where there is one only, as the words."""
     if not frame.lists:
         return dict(state)
-    entries = _entries(words)
     if len(entries) == 1 and frame.words and frame.words not in state:
         return {**state, frame.words: entries[0]}
     return {**state, frame.lists: entries}

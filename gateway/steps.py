@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from .answers import Reply
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask
 from .resilience import Lane
+
+
+class Keeps(Protocol):
+    """Keeps replies that turned out to be usable."""
+
+    def remember(self, step: AskProvider, reply: Reply) -> None:
+        """Keep the *reply* to *step*."""
+        ...
 
 
 class Sent(msgspec.Struct, gc=False):
@@ -22,13 +30,15 @@ class Sent(msgspec.Struct, gc=False):
         form: `single`, or `shared:<digest of the question set>`.
         cached: It was answered before in this turn, and cost nothing.
         counted: Another decision has told the breaker of this very failure.
+        keeper: Who is told the reply if acceptance finds it usable.
 
     """
 
-    begun: float = msgspec.field(default_factory=time.perf_counter)
+    begun: float = 0.0
     form: str = "single"
     cached: bool = False
     counted: bool = False
+    keeper: Keeps | None = None
 
 
 class AskProvider(msgspec.Struct, frozen=True, gc=False):
@@ -41,6 +51,7 @@ class AskProvider(msgspec.Struct, frozen=True, gc=False):
         call: In which circumstances.
         point: For which decision point; None where several points share the ask.
         sent: Filled in by whoever performs it.
+        masked: The ask has passed the lane's mask already.
 
     """
 
@@ -49,6 +60,7 @@ class AskProvider(msgspec.Struct, frozen=True, gc=False):
     call: Call
     point: DecisionPoint | None = None
     sent: Sent = msgspec.field(default_factory=Sent)
+    masked: bool = False
 
 
 OVERDUE: Any = object()

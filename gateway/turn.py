@@ -94,7 +94,7 @@ class Turn(context.Session):
         state: State,
         current: Mapping[str, Callable[[], Any]],
     ) -> Cases:
-        named = {one.name if isinstance(one, DecisionPoint) else one: one for one in points}
+        named = _named(points)
         if strange := sorted(current.keys() - named.keys()):
             fix = f"Name one of {', '.join(named)}"
             raise SetupError.of(strange[0], "`current` is given for a point that is not asked", fix)
@@ -116,3 +116,21 @@ class Turn(context.Session):
         if known.words in fields or words not in fields:
             return fields
         return {**fields, known.words: fields[words]}
+
+
+def _named(points: Sequence[str | DecisionPoint]) -> dict[str, str | DecisionPoint]:
+    """
+    Give the points by name; one may be said twice.
+
+    Raises:
+        SetupError: Two declarations have one name.
+
+    """
+    named: dict[str, str | DecisionPoint] = {}
+    for one in points:
+        name = one if isinstance(one, str) else one.name
+        known = named.setdefault(name, one)
+        if known is not one and not (isinstance(known, str) and isinstance(one, str)):
+            fix = "Ask one of them, or call one by another name: `point.called(…)`"
+            raise SetupError.of(name, "two declarations of one name are asked at once", fix)
+    return named

@@ -66,7 +66,7 @@ def status(code: int, reason: Reason, calls: int = 1, body: object = None, **hea
 def literal(number: str) -> Fault:
     """A row with a number that Python would write, and JSON does not know."""
     body = msgspec.json.encode(answered()).replace(b"0.93", number.encode())
-    return Fault(replies(body), Reason.INVALID_NUMBER)
+    return Fault(replies(body), Reason.INVALID_NUMBER, billed=True)
 
 
 def spread(billing: float, tech: float, none: float) -> object:

@@ -331,6 +331,46 @@ def test_every_part_rides_once_within_the_limits_and_sees_what_it_would_see_alon
             assert portion == Portion(Reply({"bad": owed[at, "bad"]}))
 
 
+OWN = rail("OWN", share=Frame("input"), words="customer", reads=("customer", "text"))
+said = st.sampled_from("ab")
+any_fields = st.fixed_dictionaries({"text": said, "customer": said}, optional={"history": said})
+
+
+@given(asked=st.lists(st.tuples(st.sampled_from([rail("A"), OWN]), any_fields), max_size=9))
+@settings(derandomize=True, deadline=None)
+def test_each_part_rides_with_the_first_it_may_ride_with(
+    asked: list[tuple[DecisionPoint, dict[str, str]]],
+) -> None:
+    """However few of the others it is compared with; the words may stand in two fields."""
+    parts = [part(point, **state) for point, state in asked]
+    expected: list[tuple[dict[str, str], list[int]]] = []
+    for at, each in enumerate(parts):
+        state = json.loads(each.ask.text)
+        for union, places in expected:
+            if all(union.get(field, value) == value for field, value in state.items()):
+                union.update(state)
+                places.append(at)
+                break
+        else:
+            expected.append((state, [at]))
+
+    assert sets(parts) == [places for _, places in expected]
+
+
+@pytest.mark.parametrize("characters", range(60, 160, 7))
+def test_a_list_is_as_long_as_the_limit_allows(characters: int) -> None:
+    """Entries are counted as they are written, each once."""
+    point = rail("RAGSEC", share=PASSAGES)
+    parts = [part(point, text=f"passage-\u00e9{at % 7}", history=["x"]) for at in range(30)]
+
+    joints = joined(parts, Limits(characters=characters))
+
+    texts = [each.ask.text for each in joints if isinstance(each, Joint)]
+    entries = json.loads(texts[0])["passages"]
+    assert all(len(text) <= characters for text in texts)
+    assert len(entries) == 7 or len(texts[0]) + len(',"passage-\u00e91"') > characters
+
+
 def test_a_joint_of_several_questions_keeps_each_points_own_gate() -> None:
     """Choices and predicates together; nothing of one point reaches another."""
     parts = [part(rail("A", share=ROUTING, words="message", reads=("message",)), message="m")]

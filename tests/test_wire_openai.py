@@ -522,6 +522,25 @@ def believed(content: bytes, ask: Ask = DEPLOY) -> Reason:
     return accept(ask, reply, Gate(0.0)).reason
 
 
+def test_a_literal_nan_in_one_answer_leaves_the_others_and_the_bill() -> None:
+    ask = Ask("state", {"a": Predicate("A?"), "b": Predicate("B?"), "c": Choice("C?", ["x", "y"])})
+    content = (
+        b'{"answers":[{"type":"predicate","name":"a","probability":NaN},'
+        b'{"type":"predicate","name":"b","probability":0.25},'
+        b'{"type":"choice","name":"c","choice":1}],'
+        b'"model":"m","usage":{"input_tokens":7,"output_tokens":1}}'
+    )
+
+    reply = openai.decode(ask, content)
+
+    assert reply.answers == [
+        ("a", Unread(Reason.INVALID_NUMBER)),
+        ("b", Held(0.25)),
+        ("c", Unread(Reason.MALFORMED)),
+    ]
+    assert reply.usage == Usage(7, 1)
+
+
 @given(value=json_values | envelopes)
 @settings(derandomize=True, deadline=None, max_examples=250)
 def test_any_json_is_a_reply_with_a_listed_reason(value: object) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..gateway import Gateway
 
 
-
 def points(
     ctx: typer.Context,
     name: Annotated[str | None, typer.Argument(help="One point; absent: all of them.")] = None,

@@ -46,6 +46,7 @@ from .openai_types import (
 )
 
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+MARK = "not-a-finite-number"  # a text where a number should stand
 _encoder = msgspec.json.Encoder()
 _request = msgspec.json.Decoder(Request)
 _response = msgspec.json.Decoder(Response)
@@ -97,11 +98,11 @@ def decode(ask: Ask, body: bytes) -> Reply:
     """
     Read a response's body as the reply to *ask*; whether to believe it is acceptance's business.
 
-    An answer that cannot be read, or that says two probabilities of one outcome, is `Unread`
-    and leaves the others as they are.
+    An answer that cannot be read, that has a literal NaN, or that says two probabilities of one
+    outcome, is `Unread` and leaves the others as they are.
 
     Raises:
-        NoAnswer: `malformed`, `invalid_number` for a literal NaN or Infinity, `provider_error`
+        NoAnswer: `malformed`, `invalid_number` for a literal NaN elsewhere, `provider_error`
             for an error inside a success. Its `reply` holds no answer, but tokens and cost
             where the body tells.
 
@@ -135,10 +136,18 @@ def _decoded(ask: Ask, body: bytes) -> Reply:
 
 def _loosely(body: bytes) -> Loose:
     """Read all but the answers, so that an unreadable one does not spoil the others."""
-    try:
+    with contextlib.suppress(*_UNREADABLE):
         return _loose.decode(body)
-    except _UNREADABLE:
-        raise NoAnswer(_why_unreadable(body)) from None
+    reason = _why_unreadable(body)
+    if reason is Reason.INVALID_NUMBER:
+        with contextlib.suppress(*_UNREADABLE):
+            return _loose.decode(_marked(body))
+    raise NoAnswer(reason)
+
+
+def _marked(body: bytes) -> bytes:
+    """Write MARK for each literal NaN or Infinity, so that the rest can be read."""
+    return json.dumps(json.loads(body, parse_constant=lambda _: MARK)).encode()
 
 
 def _entry(
@@ -153,7 +162,8 @@ def _entry(
         name = given.name
         return name, _read(given, ask.questions.get(name or "", question))
     except _UNREADABLE:
-        return name, Unread(Reason.MALFORMED)
+        marked = isinstance(given, msgspec.Raw) and MARK.encode() in bytes(given)
+        return name, Unread(Reason.INVALID_NUMBER if marked else Reason.MALFORMED)
     except NoAnswer as fault:
         return name, Unread(fault.reason)
 
