@@ -23,7 +23,7 @@ from .points import DecisionPoint, OnUndecided, find, suffix_of
 from .questions import Ask, Question
 from .records import Decision
 from .state import State
-from .turn import Turn
+from .turns.turn import Turn
 from .wiring import Wired, Wiring
 from .wrapping import Wrapped, declared, wrap, wrapped_in
 

@@ -256,7 +256,7 @@ def test_an_ask_function_may_give_a_state_and_the_language_is_kept(gateway_of: G
         return {"text": text, "dishes": DISHES}
 
     @gateway.point(MENU, ask=shown)
-    def dish(text: str, kitchen: object) -> str:  # noqa: ARG001
+    def dish(text: str, _: object) -> str:  # noqa: ARG001
         return "none"
 
     with gateway.override({"MENU": decider}):

@@ -26,9 +26,9 @@ from pointsman import (
 )
 from pointsman.gateway.acceptance import Gate, accept
 from pointsman.gateway.answers import Chosen
-from pointsman.gateway.dividing import Portion, billed, divided
 from pointsman.gateway.frames import Frame
-from pointsman.gateway.sharing import Joint, Part, joined
+from pointsman.gateway.turns.dividing import Portion, billed, divided
+from pointsman.gateway.turns.sharing import Joint, Part, joined
 from telling import INPUT, ROUTING, rail, router
 
 ANY = Limits()

@@ -276,7 +276,7 @@ def test_what_the_state_knows_completes_an_extraction(gateway: Gateway) -> None:
     def complete(state: Mapping[str, Any], parts: Parts) -> Parts:
         return msgspec.structs.replace(parts, texts=(*parts.texts, state["text"][-4:]))
 
-    hybrid = msgspec.structs.replace(POINT.hybrid, complete=complete)
+    hybrid = Hybrid(_read, _extend, _merge, complete=complete)
     point = msgspec.structs.replace(POINT, hybrid=hybrid)
     with gateway.override({"PARTS": scripted("remark")}):
         decision = gateway.ask_sync(point, MESSAGE, current=Host(Parts(("see my bill",))))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from pointsman import Decision, DecisionPoint, Gateway
-from pointsman.gateway.turn import Turn
+from pointsman import Decision, DecisionPoint, Gateway, Turn
 
 from .rules import RULES
 

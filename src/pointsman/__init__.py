@@ -33,6 +33,7 @@ from .gateway.points import DecisionPoint
 from .gateway.questions import Ask, Choice, Predicate, Score, When
 from .gateway.records import Attempt, Decision, Record, Recorder
 from .gateway.settings import Plan, Settings
+from .gateway.turns.turn import Turn
 from .providers.scripted import scripted
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "Settings",
     "Setup",
     "SetupError",
+    "Turn",
     "Usage",
     "When",
     "hookimpl",

@@ -7,17 +7,17 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from .answers import Reply
+from ..answers import Reply
+from ..forks import Lock
+from ..steps import AskProvider
 from .batches import Batch
 from .dividing import unpaid
-from .forks import Lock
 from .sharing import alike
-from .steps import AskProvider
 
 if TYPE_CHECKING:
-    from .asking import Asking
-    from .questions import Question
-    from .resilience import Lane
+    from ..asking import Asking
+    from ..questions import Question
+    from ..resilience import Lane
 
 Key: TypeAlias = "tuple[str, str | None, Lane, str]"
 Known: TypeAlias = "tuple[Mapping[str, Question], Reply, str]"

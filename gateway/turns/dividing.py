@@ -7,8 +7,8 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from .answers import RawAnswer, Reply, Usage, sound
-from .errors import NoAnswer, Reason
+from ..answers import RawAnswer, Reply, Usage, sound
+from ..errors import NoAnswer, Reason
 from .sharing import Joint
 
 Pairs: TypeAlias = Sequence[tuple[Any, RawAnswer]]

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
-from . import context
+from .. import context
+from ..cases import Case
+from ..deciding import run_async, run_sync
+from ..engine import Flow, decide
+from ..errors import NoAnswer, Reason, SetupError
+from ..steps import AskProvider, Step
 from .batches import merged
-from .cases import Case
-from .deciding import run_async, run_sync
 from .dividing import again, bills, portions, taken
-from .engine import Flow, decide
-from .errors import NoAnswer, Reason, SetupError
 from .remembering import Open, Sharing, rides, together
 from .sharing import Joint, Part, joined
-from .steps import AskProvider, Step
 
 if TYPE_CHECKING:
-    from .asking import Asking
-    from .records import Decision
-    from .wiring import Wiring
+    from ..asking import Asking
+    from ..records import Decision
+    from ..wiring import Wiring
 
 Made: TypeAlias = "tuple[Wiring, Case]"
 Cases: TypeAlias = Mapping[str, Made]

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import msgspec
 
-from .errors import DeclarationError
-from .frames import Frame
-from .plugins import Limits
-from .points import DecisionPoint
-from .questions import Ask, Question, Questions, When
+from ..errors import DeclarationError
+from ..frames import Frame
+from ..plugins import Limits
+from ..points import DecisionPoint
+from ..questions import Ask, Question, Questions, When
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 ROOM = 16  # characters that a field costs beside its name and value: quotes, commas, brackets

@@ -12,16 +12,16 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .answers import Reply
-from .deadlines import bounded
+from ..answers import Reply
+from ..deadlines import bounded
+from ..errors import NoAnswer, Reason
+from ..plugins import Call
+from ..steps import AskProvider
 from .dividing import Portion, again, bills, portions, taken, unpaid
-from .errors import NoAnswer, Reason
-from .plugins import Call
 from .sharing import Joint, Part, alike, joined
-from .steps import AskProvider
 
 if TYPE_CHECKING:
-    from .asking import Asking
+    from ..asking import Asking
 
 QUIET = 3  # passes of the loop without a new ask, until a batch is sent
 PASSES = 16  # at most

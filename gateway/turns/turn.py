@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
-from . import context
-from .current import path
-from .deciding import Hosted
-from .errors import SetupError
-from .points import DecisionPoint, find, suffix_of
+from .. import context
+from ..current import path
+from ..deciding import Hosted
+from ..errors import SetupError
+from ..points import DecisionPoint, find, suffix_of
 from .promises import Cases, Made, Scope, promise, promise_sync
 from .remembering import Sharing
 
 if TYPE_CHECKING:
-    from .gateway import Gateway
-    from .records import Decision
-    from .state import State
+    from ..gateway import Gateway
+    from ..records import Decision
+    from ..state import State
 
 MakeCase: TypeAlias = Callable[[str | DecisionPoint, Any, Hosted], Made]
 
