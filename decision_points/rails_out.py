@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Required, TypedDict
 
+import msgspec
+
 from ..gateway.points import DecisionPoint
 from ..gateway.questions import Choice, Predicate, When
-from .rails_in import StagedState
+from .rails_in import GUARDRAIL_GUARDRAIL
 from .routing import Turn
 from .shares import OUTPUT, fields
 
@@ -90,27 +92,8 @@ class RecheckState(TypedDict, total=False):
     context: Any
 
 
-GUARDRAIL_GRL = DecisionPoint(
-    name="GUARDRAIL_GRL",
-    questions={
-        "en": {
-            "passes_unchanged": Predicate(
-                "May this text pass exactly as it is, with nothing masked, removed or "
-                "rewritten, and no serious risk?"
-            ),
-        },
-        "pt": {
-            "passes_unchanged": Predicate(
-                "Este texto pode passar exatamente como está, sem mascarar, tirar ou "
-                "reescrever nada e sem risco sério?"
-            ),
-        },
-    },
-    reads=fields(StagedState),
-    words="text",
-    safe=False,  # what would need a change is blocked: a decider cannot change it (A21)
-    blocks=False,
-    share=OUTPUT,
+GUARDRAIL_GRL = msgspec.structs.replace(
+    GUARDRAIL_GUARDRAIL, name="GUARDRAIL_GRL", prefix="", share=OUTPUT
 )
 
 GUARDRAIL_AOFERTA = DecisionPoint(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .telemetry import Telemetry
 
 
-SHORT = 1_000  # characters that a mask reads within about a millisecond
+SHORT = 1_000  # characters; a mask that looks for numbers takes milliseconds for more
 
 
 class Shares(Protocol):
