@@ -13,38 +13,20 @@ within 0.01 of the maximum; a score within 0.005 + Σ 0.005·i of its mean.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored, Unread
 from .confidence import choice_confidence, score_confidence
 from .errors import NoAnswer, Reason
+from .gates import Gate, Scale
 from .questions import Ask, Choice, Predicate, Question, Score, Value, When
-
-Scale: TypeAlias = Literal["reported", "probability"]
-"""Which number a gate compares: the provider's own confidence, or the top probability."""
 
 _Shape: TypeAlias = tuple[float, float, Mapping[str, float]]  # top probability, recomputed, all
 
 ROUNDING = 0.005  # half of the last digit that the hosted deciders keep
 SLACK = 1e-9  # sums of exact decimals miss by an ulp
-
-
-class Gate(msgspec.Struct, frozen=True):
-    """
-    What a live answer has to clear.
-
-    Attributes:
-        minimum: Least confidence, in [0, 1]; inclusive.
-        scale: `reported`: choice and score use the provider's own confidence, a missing one
-            is 0. `probability`: that of the chosen outcome. A predicate's confidence is the
-            probability of its selected result on both.
-
-    """
-
-    minimum: float
-    scale: Scale = "reported"
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
@@ -56,12 +38,14 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
         confidence: The minimum over live, gated questions; 1 if there is none. Also given
             for an answer that is valid and too unsure; 0 for an invalid one.
         answers: Name → checked answer; complete if the reply is valid, else empty.
+        minimum: What the answer of that confidence had to reach; None if there is none.
 
     """
 
     reason: Reason
     confidence: float = 0.0
     answers: Mapping[str, Answer] = {}
+    minimum: float | None = None
 
     @property
     def accepted(self) -> bool:
@@ -80,15 +64,16 @@ def accept(ask: Ask, reply: Reply, gate: Gate) -> Verdict:
 
 
 def _weighed(ask: Ask, checked: Mapping[str, Answer], gate: Gate) -> Verdict:
-    reason, confidence = Reason.OK, 1.0
+    reason, confidence, minimum = Reason.OK, 1.0, None
     for name, answer in checked.items():
         if answer.value is None or ask.questions[name].advisory:
             continue
-        confidence = min(confidence, answer.confidence)
-        if reason is Reason.OK and answer.confidence < gate.minimum:
+        if minimum is None or answer.confidence < confidence:
+            confidence, minimum = answer.confidence, gate.least(name, answer)
+        if reason is Reason.OK and not gate.clears(name, answer):
             missing = answer.source == "missing"
             reason = Reason.CONFIDENCE_MISSING if missing else Reason.LOW_CONFIDENCE
-    return Verdict(reason, confidence, checked)
+    return Verdict(reason, confidence, checked, minimum)
 
 
 def _paired(ask: Ask, reply: Reply) -> Mapping[str, RawAnswer]:
@@ -141,9 +126,9 @@ def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str,
         if question.when is not None and not _live(question.when, checked):
             checked[name] = Answer(value=None)
         elif question.advisory:
-            checked[name] = _advised(question, paired[name], gate)
+            checked[name] = _advised(name, question, paired[name], gate)
         else:
-            checked[name] = check(question, paired[name], gate.scale)
+            checked[name] = check(question, paired[name], gate.scale_of(name))
     return checked
 
 
@@ -152,12 +137,12 @@ def _live(when: When, checked: Mapping[str, Answer]) -> bool:
     return checked[when.question].value in when.answers
 
 
-def _advised(question: Question, raw: RawAnswer, gate: Gate) -> Answer:
+def _advised(name: str, question: Question, raw: RawAnswer, gate: Gate) -> Answer:
     try:
-        answer = check(question, raw, gate.scale)
+        answer = check(question, raw, gate.scale_of(name))
     except NoAnswer:
         return Answer(value=None)
-    return answer if answer.confidence >= gate.minimum else Answer(value=None)
+    return answer if gate.clears(name, answer) else Answer(value=None)
 
 
 def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:

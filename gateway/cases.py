@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from .acceptance import Gate
+from .gates import Gate
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask, Outcome
-from .records import Attempt
+from .records import Attempt, Exposure
+from .register import Register
 from .resilience import Lane
 from .settings import Plan
 
@@ -28,6 +29,22 @@ class Supplied(msgspec.Struct, frozen=True):
 
     ask: Ask
     write: Callable[[Outcome, float], Any]
+
+
+class Beside(msgspec.Struct, frozen=True):
+    """
+    Who is asked in the background.
+
+    Attributes:
+        plan: What would count if it were acted on.
+        lane: Whom, apart from the lane of those who are acted on.
+        register: As a case's.
+
+    """
+
+    plan: Plan
+    lane: Lane
+    register: Register | None = None
 
 
 class Case(msgspec.Struct, kw_only=True):
@@ -51,6 +68,11 @@ class Case(msgspec.Struct, kw_only=True):
             `NothingToAsk`, or anything else where the value supplies nothing.
         hosted: What the host's own path gave for it: the fallback's answer too.
         supplied: What was made of that.
+        language: What it is asked in.
+        register: The certificates that may set its thresholds; None where nothing is certified,
+            or a variable of the point sets them.
+        exposure: The split that assigned the provider.
+        besides: Whom to ask the same in the background, once it is decided.
 
     """
 
@@ -69,3 +91,7 @@ class Case(msgspec.Struct, kw_only=True):
     supply: Callable[[Any], Supplied] | None = None
     hosted: tuple[Any, Attempt] | None = None
     supplied: Supplied | None = None
+    language: str = ""
+    register: Register | None = None
+    exposure: Exposure | None = None
+    besides: tuple[Beside, ...] = ()

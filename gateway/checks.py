@@ -53,6 +53,8 @@ def oddities(
         *_hurried(wiring, known),
         *_stopped(wiring, asked or known),
         *_twofold(wrapped),
+        *_overruled(wiring, known),
+        *_tried(wiring, known),
     ]
 
 
@@ -137,9 +139,32 @@ def _stopped(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fau
             yield Fault(plan.why["fallback"], f"{problem} blocks everything", fix)
 
 
+def _overruled(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
+    """Certified thresholds that do not count, since a variable sets the point's."""
+    for point in known.values() if wiring.register is not None else ():
+        plan = wiring.settings.plan(point)
+        if wiring.register and wiring.register.certificates(point.name) and not plan.certifiable:
+            problem = f"it sets the threshold of {point.name} in place of the certified one"
+            yield Fault(plan.why["minimum"], problem, "Unset it to use the certified threshold")
+
+
+def _tried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
+    """Shadows that nothing keeps, and experiments without a split."""
+    for point in known.values():
+        plan = wiring.settings.plan(point)
+        if plan.shadows and not wiring.settings.globals.journaled:
+            problem = "nothing keeps what it answers: it is only logged"
+            yield Fault(plan.why["shadow"], problem, "Set DECISION_JOURNAL")
+    for name, group in wiring.settings.points.items():
+        if group.experiment and not (group.provider and ":" in group.provider):
+            problem = "no split of this name's traffic is set"
+            fix = f"Split it, as in {PREFIX}{name}_PROVIDER=current:90,jev:10, or unset it"
+            yield Fault(f"{PREFIX}{name}_EXPERIMENT", problem, fix)
+
+
 def _strayed(settings: Settings) -> Iterable[Fault]:
     read = set(settings.read_of_providers)
-    chosen = set(settings.selected().values())
+    chosen = {name for _, name in settings.selected()}
     read |= {one for name in chosen for one in variables_of(name, "MIN_CONFIDENCE")}
     prefixes = {one for name in chosen for one in variables_of(name, "")}
     return unread_of_providers(settings.variables.values, read, prefixes) if chosen else ()

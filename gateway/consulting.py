@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from .cases import Case
 from .deciding import run_async, run_sync
-from .engine import consult, recorded
+from .engine import consult
+from .recording import recorded
 from .settings import CURRENT
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Consultation:
         self._wiring = wiring
         self._case = case
         self._asked = False
+        self._told = False
         self.decision: Decision[Any] | None = None
 
     @property
@@ -52,12 +54,23 @@ class Consultation:
         return self.decision
 
     def observe(self, value: object) -> None:
-        """Tell observers what current decided: the record of the same id, completed."""
-        if self.decision is None and (self._wiring.telemetry.observed or self._case.attempts):
-            outcome = self._case.read(value)
-            self._wiring.telemetry.observe(recorded(self._case, CURRENT, outcome))
+        """Tell what current decided: the record of the same id, completed; once."""
+        if self.decision is None and not self._told and self._watched:
+            self._told = True
+            record = recorded(self._case, CURRENT, self._case.read(value))
+            self._wiring.keeper.observed(self._wiring, self._case, record, value)
+
+    def __del__(self) -> None:
+        """Keep what was asked in vain, though nobody told what current did."""
+        keeper = self._wiring.keeper
+        if self._case.attempts and self.decision is None and not self._told:
+            keeper.unobserved(self._wiring, self._case, recorded(self._case, CURRENT))
+
+    @property
+    def _watched(self) -> bool:
+        return bool(self._wiring.keeper.watched or self._case.attempts or self._case.besides)
 
     def _begins(self) -> bool:
         begins = not self._asked
         self._asked = True
-        return begins and (self._case.planned is not None or self._wiring.telemetry.observed)
+        return begins and (self._case.planned is not None or self._wiring.keeper.watched)

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import random
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from . import context
 from .cases import Case, Supplied
+from .chance import new_id
 from .current import Current
-from .engine import Flow, drive_async, drive_sync, recorded
+from .engine import Flow, drive_async, drive_sync
 from .errors import DeclarationError, NothingToAsk, SetupError
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask, Outcome
-from .records import Decision
+from .recording import recorded
+from .records import Decision, Exposure
 from .returns import Read, Write, reader
 from .settings import CURRENT
 from .state import State
 from .supplying import outcome_reader, supplying
 from .telemetry import Telemetry
-from .wiring import Wired, Wiring
+from .wired import Wired
+from .wiring import Wiring
 from .wrapping import Arguments, Wrapped
 
 D = TypeVar("D", bound="Decision[Any] | None")
@@ -62,21 +63,23 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     point, language = wrapped.point, wiring.settings.globals.language
     current = Current(wrapped.function, *given)
     ask = supply = None
+    drawn = Drawn(wired.arms.get(CURRENT, wired), None)
     try:
+        subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
+        drawn = _drawn(wiring, wired, Hosted(subject=subject))
         if point.hybrid is None:
             ask = wrapped.build(given, language)
         else:
             state = wrapped.given(given)
             supply = supplying(point, state, language, wrapped.read, wrapped.write)
-        subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
     except Exception as error:
-        if wired.planned is not None and not isinstance(error, DeclarationError):
+        if drawn.wired.planned is not None and not isinstance(error, DeclarationError):
             raise
         wiring.telemetry.read_failed(point.name, error)
-        return case_of(wiring, wired, point, None, Hosted(current=current))
-    write = None if wired.planned is None or ask is None else wrapped.writes(ask.questions)
+        return _case(wiring, drawn, point, None, Hosted(current=current))
+    write = None if drawn.wired.planned is None or ask is None else wrapped.writes(ask.questions)
     host = Hosted(current=current, read=wrapped.read, write=write, subject=subject, supply=supply)
-    return case_of(wiring, wired, point, ask, host)
+    return _case(wiring, drawn, point, ask, host)
 
 
 def asked_case(
@@ -103,25 +106,57 @@ def built_by(point: DecisionPoint, ask: Ask | State, wiring: Wiring) -> Ask:
     return ask if isinstance(ask, Ask) else point.ask(ask, wiring.settings.globals.language)
 
 
+class Drawn(NamedTuple):
+    """The arm that a decision's subject belongs to, and what is recorded of it."""
+
+    wired: Wired
+    exposure: Exposure | None
+
+
+def _drawn(wiring: Wiring, wired: Wired, host: Hosted) -> Drawn:
+    if not wired.arms:
+        return Drawn(wired, None)
+    subject = _subject(wiring, host)
+    if subject is None:
+        wiring.telemetry.not_sticky(wired.point.name)
+    return Drawn(*wired.assigned(subject))
+
+
+def _subject(wiring: Wiring, host: Hosted) -> str | None:
+    within = host.within and host.within.subject
+    return host.subject or within or context.subject(wiring.gateway)
+
+
 def case_of(
     wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
 ) -> Case:
-    """Put together what the engine needs."""
+    """Put together what the engine needs, for the arm that the subject belongs to."""
+    return _case(wiring, _drawn(wiring, wired, host), point, ask, host)
+
+
+def _case(
+    wiring: Wiring, drawn: Drawn, point: DecisionPoint, ask: Ask | None, host: Hosted
+) -> Case:
+    wired = drawn.wired
     read = host.read if point.hybrid is None else outcome_reader(point.hybrid, host.read)
     return Case(
         point=point,
         plan=wired.plan,
         ask=ask,
-        call=_call(wired, point, host, wiring.gateway),
+        call=_call(wired, point, host, _subject(wiring, host)),
         planned=wired.planned,
         behind=wired.behind,
         own_gate=wired.own_gate,
         read=partial(_careful, read, ask, wiring.telemetry, point.name),
         write=host.write or _same,
-        id=_new_id(),
+        id=new_id(),
         begun=time.perf_counter(),
         attempts=[],
         supply=host.supply and partial(_told, host.supply, wiring.telemetry, point.name),
+        language=wiring.settings.globals.language,
+        register=wired.register,
+        exposure=drawn.exposure,
+        besides=wired.shadowed(),
     )
 
 
@@ -130,7 +165,7 @@ def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
     try:
         end = drive_sync(flow(case), wiring.asking.sync)
     except BaseException:
-        wiring.telemetry.decided(recorded(case, ""))
+        wiring.keeper.decided(wiring, case, recorded(case, ""))
         raise
     finally:
         _close(case)
@@ -144,7 +179,7 @@ async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case)
     try:
         end = await drive_async(flow(case), wiring.asking.async_)
     except BaseException:
-        wiring.telemetry.decided(recorded(case, ""))
+        wiring.keeper.decided(wiring, case, recorded(case, ""))
         raise
     finally:
         _close(case)
@@ -165,7 +200,7 @@ def must_end(point: DecisionPoint, wired: Wired) -> None:
         raise SetupError.of(point.name, "nothing decides this point when a provider cannot", fix)
 
 
-def _call(wired: Wired, point: DecisionPoint, host: Hosted, owner: object) -> Call:
+def _call(wired: Wired, point: DecisionPoint, host: Hosted, subject: str | None) -> Call:
     within, plan = host.within, wired.plan
     deadline = within.deadline if within is not None else None
     if plan.deadline is not None and plan.provider != CURRENT:
@@ -173,7 +208,7 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted, owner: object) -> Ca
         deadline = own if deadline is None else min(own, deadline)
     return Call(
         point=point.name,
-        subject=host.subject or (within and within.subject) or context.subject(owner),
+        subject=subject,
         deadline=deadline,
         depth=0 if within is None else within.depth + 1,
         asking=() if within is None else within.asking,
@@ -209,26 +244,16 @@ def _careful(
 
 def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
     if end is not None:
-        wiring.telemetry.decided(end.record)
+        wiring.keeper.decided(wiring, case, end.record, end.value)
         for collector in context.collectors(wiring.gateway):
             collector.append(end)
-    elif case.attempts or wiring.telemetry.observed:  # consulted in vain: `current` carries on
-        wiring.telemetry.decided(recorded(case, CURRENT))
+    elif case.attempts or wiring.keeper.watched:  # consulted in vain: `current` carries on
+        wiring.keeper.consulted(recorded(case, CURRENT))
 
 
 def _close(case: Case) -> None:
     if isinstance(case.call.current, Current):
         case.call.current.close()
-
-
-def _new_id() -> str:
-    """Make an id that sorts by time; a host that seeds `random` keeps its own numbers."""
-    return f"{time.time_ns() << 64 | _random.getrandbits(64):032x}"
-
-
-_random = random.Random()  # noqa: S311 - unique, not secret
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_random.seed)
 
 
 def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through

@@ -8,18 +8,20 @@ and is driven by `drive_sync` or `drive_async`, which know how. Read it top to b
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from .acceptance import Gate, Verdict, accept
-from .answers import Answer, Reply, sound
+from .acceptance import Verdict, accept
+from .answers import Reply, sound
 from .cases import Case, Supplied
 from .errors import NoAnswer, NothingToAsk, Reason, SetupError
+from .gates import Gate
 from .plugins import Call
-from .questions import Outcome
-from .records import Attempt, Decision, Record
+from .recording import attempt_of, outcome_of, recorded
+from .records import Attempt, Decision
+from .register import Served
 from .resilience import Lane
 from .settings import CURRENT
 from .steps import OVERDUE, AskProvider, RunCurrent, Sent, Step
@@ -28,8 +30,6 @@ T = TypeVar("T")
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
-NOBODY = Verdict(Reason.OK)  # where no provider's answer decided
-NO_REPLY = Reply({})
 USABLE = (Reason.OK, Reason.LOW_CONFIDENCE)  # what a turn remembers: a valid answer stays one
 
 
@@ -100,7 +100,7 @@ def _unaskable(case: Case, lane: Lane) -> Verdict:
     """What this call brought cannot be asked: too many options, a state that is no JSON."""
     verdict = Verdict(Reason.UNSUPPORTED)
     sent = Sent(time.perf_counter())
-    case.attempts.append(_written(lane, case.plan.gate, verdict, None, case.call, sent))
+    case.attempts.append(attempt_of(lane, case.plan.gate, verdict, None, case.call, sent))
     return verdict
 
 
@@ -119,7 +119,7 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
         entered = True
         step = AskProvider(lane, case.ask, within, case.point, sent)
         reply = sound((yield step))
-        verdict = accept(case.ask, reply, gate)
+        verdict = accept(case.ask, reply, _certified(case, lane, gate, reply, sent))
         if sent.keeper is not None and verdict.reason in USABLE:
             sent.keeper.remember(step, reply)
     except NoAnswer as fault:
@@ -130,8 +130,17 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
             told = sent.counted or sent.cached
             seen = Reason.SKIPPED if told else verdict.reason
             lane.saw(seen, probe=probe, operator=operator and not told)
-        case.attempts.append(_written(lane, gate, verdict, reply, call, sent))
+            lane.paid(reply)
+        case.attempts.append(attempt_of(lane, gate, verdict, reply, call, sent))
     return verdict
+
+
+def _certified(case: Case, lane: Lane, gate: Gate, reply: Reply, sent: Sent) -> Gate:
+    """Let certificates that match the served model set the thresholds of their questions."""
+    if case.register is None or case.ask is None or lane is not case.planned:
+        return gate
+    served = Served(case.language, sent.form, lane.name, reply.model or lane.model)
+    return case.register.gate(gate, case.point, case.ask, served)
 
 
 def _billed(reply: object) -> Reply | None:
@@ -204,60 +213,6 @@ def _undecided(case: Case) -> Decision[Any]:
     outcome = case.point.undecided if case.ask is None else case.point.in_doubt(case.ask.questions)
     value = None if outcome is None else case.write(outcome)
     return Decision(value, recorded(case, "", outcome, undecided=True))
-
-
-def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
-    """The value of the only question, or question → value."""
-    if len(answers) == 1:
-        (answer,) = answers.values()
-        return answer.value
-    return {name: answer.value for name, answer in answers.items()}
-
-
-def _written(
-    lane: Lane, gate: Gate, verdict: Verdict, reply: Reply | None, call: Call, sent: Sent
-) -> Attempt:
-    reply = NO_REPLY if reply is None else reply
-    return Attempt(
-        provider=lane.name,
-        model=reply.model or lane.model,
-        reason=verdict.reason,
-        answers=verdict.answers,
-        confidence=verdict.confidence,
-        minimum=gate.minimum,
-        seconds=time.perf_counter() - sent.begun,
-        usage=reply.usage,
-        request_id=reply.request_id,
-        notes=reply.notes,
-        late=call.deadline is not None and time.monotonic() > call.deadline,
-        form=sent.form,
-        cached=sent.cached,
-    )
-
-
-def recorded(
-    case: Case,
-    provider: str,
-    outcome: Outcome = None,
-    verdict: Verdict = NOBODY,
-    *,
-    undecided: bool = False,
-) -> Record:
-    """Write down what is known of *case*, and how it ended."""
-    return Record(
-        id=case.id,
-        at=time.time(),
-        point=case.point.name,
-        variant=case.plan.provider,
-        provider=provider,
-        outcome=outcome,
-        answers=verdict.answers,
-        confidence=verdict.confidence,
-        reason=case.attempts[0].reason if case.attempts else Reason.OK,
-        attempts=tuple(case.attempts),
-        undecided=undecided,
-        seconds=time.perf_counter() - case.begun,
-    )
 
 
 def drive_sync(flow: Flow[T], perform: Callable[[Step], object]) -> T:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
@@ -183,18 +182,3 @@ def _text(path: Path) -> str:
     except OSError as error:
         problem = f"it cannot be read ({type(error).__name__})"
     raise SetupError.of(str(path), problem, "Correct the file, or `env_file`")
-
-
-def _provider(name: str) -> str:
-    provider, slash, instance = name.partition("/")
-    if ":" in name:  # a split, whose fault is told elsewhere
-        return name
-    if slash and provider == "current":
-        raise ValueError("`current` is what the host runs; it takes no instance")
-    if slash and not re.fullmatch("[A-Za-z0-9_-]+", instance):
-        raise ValueError("an instance is letters, digits, - and _, as in jev/eu")
-    return name
-
-
-ProviderName = Annotated[str, AfterValidator(_provider)]
-"""How a variable names a provider: `jev`, or `jev/eu` for an instance of it."""

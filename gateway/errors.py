@@ -60,6 +60,15 @@ class Reason(StrEnum):
     SKIPPED = "skipped"
     CANCELLED = "cancelled"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Reason | None:
+        """Read the reason of a record that a later version wrote; it is none of this list."""
+        if not isinstance(value, str):
+            return None
+        unknown = str.__new__(cls, value)
+        unknown._name_, unknown._value_ = value.upper(), value
+        return unknown
+
 
 class PointsmanError(Exception):
     """What all errors of this package share."""

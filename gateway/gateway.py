@@ -24,7 +24,8 @@ from .questions import Ask, Question
 from .records import Decision
 from .state import State
 from .turns.turn import Turn
-from .wiring import Wired, Wiring
+from .wired import Wired
+from .wiring import Wiring
 from .wrapping import Wrapped, declared, wrap, wrapped_in
 
 P = ParamSpec("P")
@@ -137,8 +138,8 @@ class Gateway(Lifecycle):
         """None: the function runs as if the gateway were not there."""
         if not self._layers and not context.collectors(self):
             wired = wiring.wired(point)
-            if wired.planned is None and not wiring.telemetry.observed:
-                return None
+            if wired.planned is None and not wired.arms and not wiring.keeper.watched:
+                return wired.certainly() if wired.shadowed() else None
         return self._wired(wiring, point)
 
     # --- deciding ------------------------------------------------------------------------

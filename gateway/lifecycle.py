@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import weakref
 from collections.abc import Generator, Mapping, Sequence
@@ -10,19 +11,28 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from . import checks
+from .background import Background
 from .discovery import discover, named
 from .errors import Fault, SetupError, raise_all
 from .forks import Lock
+from .journaling import journal_of
+from .keeping import Keeper
 from .plugins import Observer, Provider
 from .points import DecisionPoint, suffix_of
+from .questions import Outcome
+from .register import expected
 from .resilience import Lane
 from .settings import Plan, Settings
 from .telemetry import Telemetry
-from .wiring import Wired, Wiring
+from .wired import Wired
+from .wiring import Wiring
 from .wrapping import Wrapped, declared
 
 if TYPE_CHECKING:
+    from .journal.journal import Journal
     from .plugins import Others
+
+DRAINING = 30.0  # seconds that shadows under way may take when the gateway is closed
 
 
 class Lifecycle:
@@ -58,6 +68,8 @@ class Lifecycle:
         from .runtime import Runtime  # asks come later: an import need not pay for their client
 
         self._runtime = Runtime()
+        self._background = Background()
+        self._journal: Journal | None = None
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
         self._lock = Lock()
         self._wrapped: list[Wrapped] = []
@@ -119,8 +131,18 @@ class Lifecycle:
             settings, plugins, gateway, telemetry, self._runtime, stand_in=self._stand_in
         )
         spoken = checks.unspoken(settings, plugins.points.values())
-        raise_all([*settings.faults, *wiring.faults(), *spoken])
+        faults = [*settings.faults, *wiring.faults(), *spoken]
+        before, journal = self._journal, None
+        try:
+            journal = None if faults else journal_of(settings, plugins, telemetry.said, before)
+        except SetupError as error:
+            faults += error.faults
+        raise_all(faults)
         telemetry.setup(checks.broken(wiring))
+        if before is not None and journal is not before:
+            before.close()
+        self._journal = journal
+        wiring.keeper = Keeper(telemetry, journal, self._background)
         return wiring
 
     @contextmanager
@@ -184,7 +206,7 @@ class Lifecycle:
 
         """
         one = declared(point, None, self.points)
-        return self._wired(self._wiring, one).plan
+        return expected(self._wiring.register, self._wired(self._wiring, one).plan)
 
     def provider(self, name: str) -> Provider:
         """
@@ -216,14 +238,39 @@ class Lifecycle:
             wiring.telemetry.setup(odd)
         return (*odd, *checks.broken(wiring))
 
+    def feedback(self, decision: str, *, right: bool | None = None, label: Outcome = None) -> None:
+        """
+        Tell the journal what was found out about a decision; also later, or elsewhere.
+
+        Args:
+            decision: Its id: `decision.record.id`.
+            right: Whether what was decided was right.
+            label: What would have been right, in the point's vocabulary; question → value for
+                several questions.
+
+        Raises:
+            SetupError: No journal is kept.
+            DeclarationError: Neither is given.
+
+        """
+        self._wiring.keeper.feedback(decision, right=right, label=label)
+
+    def _drain(self) -> None:
+        """Let the shadows answer, and the journal write what it has."""
+        self._background.close(DRAINING)
+        if self._journal is not None:
+            self._journal.close()
+
     def close(self) -> None:
-        """Close what was opened; a later decision opens it again."""
+        """Drain what is under way, and close what was opened; a later decision opens it again."""
+        self._drain()
         for wiring in (*self._retired, self._wiring):
             wiring.close()
         self._runtime.close()
 
     async def aclose(self) -> None:
         """As `close`, with the clients of the running loop."""
+        await asyncio.get_running_loop().run_in_executor(None, self._drain)
         for wiring in (*self._retired, self._wiring):
             await wiring.aclose()
         await self._runtime.aclose()

@@ -59,7 +59,7 @@ def mask_of(provider: str, settings: Settings, plugins: Plugins) -> Mask | None:
         return None
     names = [name.strip() for name in values[variable].split(",") if name.strip()]
     raise_all(_unknown(variable, names, plugins))
-    return _chained([_loaded(variable, plugins.masks[name]) for name in names])
+    return chained([loaded(variable, plugins.masks[name]) for name in names])
 
 
 def masked(ask: Ask, mask: Mask) -> Ask:
@@ -95,7 +95,8 @@ def _text(value: object) -> str:
     return value
 
 
-def _chained(masks: list[Mask]) -> Mask:
+def chained(masks: list[Mask]) -> Mask:
+    """Give several masks as one that applies them in turn."""
     if len(masks) == 1:
         return masks[0]
 
@@ -107,7 +108,14 @@ def _chained(masks: list[Mask]) -> Mask:
     return each_in_turn
 
 
-def _loaded(variable: str, offer: MaskOffer) -> Mask:
+def loaded(variable: str, offer: MaskOffer) -> Mask:
+    """
+    Load a mask that *variable* asks for.
+
+    Raises:
+        SetupError: Its library is missing, or the plug-in is broken.
+
+    """
     try:
         mask = offer.load()
     except ImportError as error:

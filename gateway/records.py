@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
@@ -54,6 +54,24 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cached: bool = False
 
 
+class Exposure(msgspec.Struct, frozen=True, gc=False):
+    """
+    That a split decided who was asked.
+
+    Attributes:
+        experiment: Id of the split.
+        bucket: The subject's, in 0–9,999, under the arm that took it, else under the last that
+            did not; None without a subject.
+        sticky: The same subject gets the same arm in every process; False where there was no
+            subject and the arm was drawn by lot.
+
+    """
+
+    experiment: str
+    bucket: int | None = None
+    sticky: bool = True
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
     A decision written down. Holds no state, no instructions and no secret.
@@ -72,6 +90,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         attempts: All of them, in order.
         undecided: Nobody decided; the outcome is the point's safe one.
         seconds: For the whole decision.
+        exposure: The split that assigned `variant`; None where no split did.
         schema: Version of this layout.
 
     """
@@ -88,6 +107,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempts: tuple[Attempt, ...] = ()
     undecided: bool = False
     seconds: float = 0.0
+    exposure: Exposure | None = None
     schema: int = SCHEMA
 
     @property
@@ -113,6 +133,39 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def tokens(self) -> int:
         """Input tokens of all attempts, also of rejected ones."""
         return sum([one.usage.input_tokens for one in self.attempts if one.usage is not None])
+
+
+class Shadow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """
+    An answer that was asked for in the background and never acted on.
+
+    Attributes:
+        id: Its own; sorts by time.
+        of: The decision that it stands beside.
+        at: Seconds since the epoch, when it was complete.
+        point: The decision point.
+        provider: Who was asked.
+        attempt: How it ended, with the gate that a live answer would have met.
+        outcome: What it came to, in the point's vocabulary; also of an answer too unsure to be
+            believed; None if there is no valid one.
+        beside: What was decided, in the same vocabulary.
+        beside_provider: Who decided that; `current` for the host's own path.
+        source: `live` beside a decision, or `replay` of a recorded one.
+        schema: Version of this layout.
+
+    """
+
+    id: str
+    of: str
+    at: float
+    point: str
+    provider: str
+    attempt: Attempt
+    outcome: Value | Mapping[str, Value | None] | None = None
+    beside: Value | Mapping[str, Value | None] | None = None
+    beside_provider: str = ""
+    source: Literal["live", "replay"] = "live"
+    schema: int = SCHEMA
 
 
 class Decision(msgspec.Struct, Generic[R], frozen=True):

@@ -20,6 +20,8 @@ from .questions import Choice, Score
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .answers import Reply
+    from .budgets import Budget
     from .plugins import Call, Provider
     from .questions import Ask, Question
 
@@ -33,6 +35,7 @@ LEAST_LEFT = 0.05  # seconds; with less until the deadline a provider is not ask
 
 FAILING = frozenset({Reason.TRANSPORT, Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.PROVIDER_ERROR})
 OPERATOR = frozenset({Reason.AUTH, Reason.PAYMENT})
+PAUSING = OPERATOR | {Reason.RATE_LIMITED}  # ends of an ask after which nothing is asked for trial
 NOTHING_SEEN = frozenset(
     {
         Reason.BREAKER_OPEN,
@@ -84,6 +87,11 @@ class Breaker:
                 raise NoAnswer(Reason.BREAKER_OPEN)
             self._probing = self._open_until is not None  # it may have closed meanwhile
             return self._probing
+
+    def pause(self, seconds: float) -> None:
+        """Refuse asks for *seconds*, whatever was seen."""
+        with self._lock:
+            self._open_until = max(self._clock() + seconds, self._open_until or 0.0)
 
     def saw(self, reason: Reason, *, probe: bool = True) -> bool:
         """
@@ -140,6 +148,9 @@ class Lane:
         blocking: It takes more than 1 ms of CPU.
         breaker: Its breaker.
         mask: What takes out of a text what the provider must not see; None: nothing does.
+        budget: What it may cost in a day; None: there is no limit.
+        trial: The lane of the same provider whose answers are never acted on; it pauses where
+            this one is told to slow down, or that a key or a purse is no good.
 
     `notify` is called where the operator must act: a bad key, an empty purse, an unknown
     model.
@@ -152,6 +163,7 @@ class Lane:
         provider: Provider,
         notify: Callable[[Lane, Reason], None],
         mask: Mask | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.name = name
         self.provider = provider
@@ -161,6 +173,8 @@ class Lane:
         self.blocking: bool = getattr(provider, "blocking", False)
         self.breaker = Breaker()
         self.mask = mask
+        self.budget = budget
+        self.trial: Lane | None = None
         self._notify = notify
         self._told = False
         self._fits: object = None  # the questions last found within the limits
@@ -170,7 +184,8 @@ class Lane:
         Check everything that can be known before asking; return True for a breaker's probe.
 
         Raises:
-            NoAnswer: `nested`, `skipped`, `unsupported`, `too_large` or `breaker_open`.
+            NoAnswer: `nested`, `skipped`, `unsupported`, `too_large`, `over_budget` or
+                `breaker_open`.
 
         """
         if call.depth > DEEPEST or (self.deliberates and (call.asking or call.depth == DEEPEST)):
@@ -181,6 +196,10 @@ class Lane:
         if self._fits is not ask.questions or limits.characters is not None:
             check_limits(ask, limits)
             self._fits = ask.questions  # a point whose questions are fixed asks the same ones
+        if self.budget is not None and self.budget.empty:
+            if self.budget.first_told():
+                self._notify(self, Reason.OVER_BUDGET)
+            raise NoAnswer(Reason.OVER_BUDGET)
         return self.breaker.enter()
 
     def masked(self, ask: Ask) -> Ask:
@@ -198,9 +217,16 @@ class Lane:
         check_limits(ask, self.provider.limits)
         return ask
 
+    def paid(self, reply: Reply | None) -> None:
+        """Learn what came back, and with it what it cost."""
+        if self.budget is not None and reply is not None and reply.usage is not None:
+            self.budget.spend(reply.usage.cost_usd)
+
     def saw(self, reason: Reason, *, probe: bool, operator: bool) -> None:
         """Learn how an ask ended; tell the operator once for each opening of the breaker."""
         opened = self.breaker.saw(reason, probe=probe)
+        if self.trial is not None and reason in PAUSING:
+            self.trial.breaker.pause(OPERATOR_PAUSE if reason in OPERATOR else PAUSE)
         if (opened and reason in OPERATOR) or (operator and not self._told):
             self._told = True
             self._notify(self, reason)

@@ -227,10 +227,10 @@ async def _contained(make: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
 class LoopThread:
     """One event loop on a thread of its own, for sync callers of async providers."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "pointsman-loop") -> None:
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = self._runner.get_loop()
-        self._thread = threading.Thread(target=self._run, name="pointsman-loop", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
@@ -259,6 +259,10 @@ class LoopThread:
             raise NoAnswer(Reason.CANCELLED) from None
         finally:
             future.cancel()
+
+    def soon(self, function: Callable[[T], None], given: T) -> None:
+        """Call *function* with what is *given* on the loop's thread, and do not wait."""
+        self._loop.call_soon_threadsafe(function, given)
 
     def close(self) -> None:
         """Stop the loop and join the thread."""

@@ -10,69 +10,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from . import unbuilt
-from .acceptance import Gate, Scale
-from .environment import Environment, ProviderName, validated, variables_of
+from .environment import Environment, validated, variables_of
 from .errors import Fault, raise_all
+from .gates import Gate
+from .trials import Arm, arms_of, is_split
+from .variables import CURRENT, GLOBALS, PREFIX, SUFFIXES, Globals, PointVariables, parse
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
 
-CURRENT = "current"
-"""The word for what the host runs today; a provider of this name stands in for it."""
+__all__ = ["CURRENT", "GLOBALS", "PREFIX", "SUFFIXES", "Plan", "Settings", "parse"]
 
-PREFIX = "DECISION_"
 DEFAULT = "default"
 MIN_CONFIDENCE = 0.7  # where nobody said otherwise; the hosts' own gates stand at 0.65–0.9
-
-M = TypeVar("M", bound=BaseModel)
-
-
-class Globals(BaseSettings):
-    """The variables that hold for all points."""
-
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", defer_build=True)
-
-    provider: ProviderName = Field(CURRENT, alias="DECISION_PROVIDER")
-    fallback: bool = Field(True, alias="DECISION_FALLBACK_TO_CURRENT")  # noqa: FBT003
-    share: float = Field(0.5, alias="DECISION_FALLBACK_SHARE", gt=0, lt=1)
-    scale: Scale = Field("reported", alias="DECISION_CONFIDENCE")
-    strict: bool = Field(False, alias="DECISION_STRICT")  # noqa: FBT003
-    plugins: str | None = Field(None, alias="DECISION_PLUGINS")
-    log: Literal["console", "json", "off"] | None = Field(None, alias="DECISION_LOG")
-    language: Annotated[str, AfterValidator(str.lower)] = Field("en", alias="DECISION_LANGUAGE")
-
-    @property
-    def allowed(self) -> tuple[str, ...] | None:
-        """The plug-ins that may be loaded; None: all."""
-        return (
-            None
-            if self.plugins is None
-            else tuple(part.strip() for part in self.plugins.split(",") if part.strip())
-        )
-
-
-class PointVariables(BaseModel):
-    """The variables of one name in a point's chain; each field is a suffix."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    provider: ProviderName | None = None
-    min_confidence: float | None = Field(None, ge=0, le=1)
-    fallback_to_current: bool | None = None
-    deadline_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
-
-
-GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())
-SUFFIXES = tuple(
-    sorted((*map(str.upper, PointVariables.model_fields), *unbuilt.SUFFIXES), key=len)
-)[::-1]
+EXPERIMENT = "1"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,12 +37,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         point: Name of the point.
-        provider: Who is asked; `current` for what the host runs today.
-        gate: What its answer has to clear.
+        provider: Who is asked; `current` for what the host runs today; a split as written.
+        gate: What its answer has to clear, unless a certificate says otherwise.
         fallback: Whether `current` decides when it does not.
         deadline: Seconds for the whole decision; None: none.
         share: Part of the deadline that is kept for the fallback.
         why: Field → the variable that decided, or `default`.
+        arms: Of a split, the candidates in their order, then `current`; else none.
+        experiment: Id of the split.
+        shadows: Who is asked in the background, never acted on.
+        sample: Share of the decisions that are shadowed, in [0, 1].
 
     """
 
@@ -97,6 +57,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     deadline: float | None
     share: float
     why: Mapping[str, str]
+    arms: tuple[Arm, ...] = ()
+    experiment: str = EXPERIMENT
+    shadows: tuple[str, ...] = ()
+    sample: float = 1.0
+
+    @property
+    def certifiable(self) -> bool:
+        """Whether a certificate may set the threshold: no variable of the point does."""
+        return not self.why["minimum"].startswith(PREFIX)
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -151,27 +120,46 @@ class Settings(msgspec.Struct, frozen=True):
         }
         return cls(variables, read, points, tuple(faults))
 
-    def plan(self, point: DecisionPoint) -> Plan:
-        """Resolve the plan of *point*: the most specific name of its chain first."""
-        provider, why_provider = self._first(point.names, "provider") or self._global(point)
-        minimum, why_minimum = self._minimum(point.names, provider)
-        fallback, why_fallback = self._first(point.names, "fallback_to_current") or (
+    def plan(self, point: DecisionPoint, provider: str | None = None) -> Plan:
+        """
+        Resolve the plan of *point*: the most specific name of its chain first.
+
+        Args:
+            point: The point.
+            provider: One arm of its split, or one of its shadows; absent: whom its variables
+                name.
+
+        """
+        names = point.names
+        named, why_provider = self._first(names, "provider") or self._global(point)
+        arms = arms_of(named) if provider is None and is_split(named) else ()
+        named = named if provider is None else provider
+        minimum, why_minimum = self._minimum(names, named, arms)
+        fallback, why_fallback = self._first(names, "fallback_to_current") or (
             self.globals.fallback,
             self._said("DECISION_FALLBACK_TO_CURRENT"),
         )
-        deadline, why_deadline = self._first(point.names, "deadline_seconds") or (None, DEFAULT)
+        deadline, why_deadline = self._first(names, "deadline_seconds") or (None, DEFAULT)
+        experiment, why_experiment = self._first(names, "experiment") or (EXPERIMENT, DEFAULT)
+        shadow, why_shadow = self._first(names, "shadow") or ("", DEFAULT)
         return Plan(
             point=point.name,
-            provider=provider,
+            provider=named,
             gate=Gate(minimum, self.globals.scale),
             fallback=fallback,
             deadline=deadline,
             share=self.globals.share,
+            arms=arms,
+            experiment=experiment,
+            shadows=tuple(shadow.split(",")) if shadow else (),
+            sample=(self._first(names, "shadow_sample") or (1.0, DEFAULT))[0],
             why={
                 "provider": why_provider,
                 "minimum": why_minimum,
                 "fallback": why_fallback,
                 "deadline": why_deadline,
+                **({"experiment": why_experiment} if arms else {}),
+                **({"shadow": why_shadow} if shadow else {}),
             },
         )
 
@@ -192,14 +180,17 @@ class Settings(msgspec.Struct, frozen=True):
                 return read.min_confidence or 0.0, variable
         return MIN_CONFIDENCE, DEFAULT
 
-    def selected(self) -> dict[str, str]:
+    def selected(self) -> list[tuple[str, str]]:
         """Give each variable that selects a provider, and the provider's name."""
-        chosen = {
-            f"{PREFIX}{name}_PROVIDER": group.provider or CURRENT
+        chosen = [
+            (f"{PREFIX}{name}_{field.upper()}", value)
             for name, group in self.points.items()
-        }
-        chosen["DECISION_PROVIDER"] = self.globals.provider
-        return {variable: name for variable, name in chosen.items() if name != CURRENT}
+            for field in ("provider", "shadow")
+            if (value := getattr(group, field)) is not None
+        ]
+        chosen.append(("DECISION_PROVIDER", self.globals.provider))
+        each = [(variable, one) for variable, value in chosen for one in _named(value)]
+        return [(variable, name) for variable, name in each if name != CURRENT]
 
     def unread(self, points: Iterable[DecisionPoint]) -> list[Fault]:
         """List the `DECISION_` variables that no point among *points* reads."""
@@ -207,8 +198,12 @@ class Settings(msgspec.Struct, frozen=True):
 
         return list(unread(self.variables.values, {one for point in points for one in point.names}))
 
-    def _minimum(self, names: Sequence[str], provider: str) -> tuple[float, str]:
-        return self._first(names, "min_confidence") or self.own_minimum(provider)
+    def _minimum(
+        self, names: Sequence[str], provider: str, arms: Sequence[Arm]
+    ) -> tuple[float, str]:
+        """Of a split each arm has its own; the first candidate's stands for them."""
+        own = arms[0].provider if arms else provider
+        return self._first(names, "min_confidence") or self.own_minimum(own)
 
     def _first(self, names: Sequence[str], field: str) -> tuple[Any, str] | None:
         for name in names:
@@ -225,16 +220,11 @@ class Settings(msgspec.Struct, frozen=True):
         return variable if variable in self.variables.values else DEFAULT
 
 
-def parse(variable: str) -> tuple[str, str] | None:
-    """Split a point's *variable* into point and suffix, the longest known suffix first."""
-    if not variable.startswith(PREFIX) or variable in GLOBALS:
-        return None
-    rest = variable.removeprefix(PREFIX)
-    for suffix in SUFFIXES:
-        point = rest.removesuffix(f"_{suffix}")
-        if point and point != rest:
-            return point, suffix
-    return None
+def _named(value: str) -> list[str]:
+    """Name the providers in a variable's value: one, a split, or a list of shadows."""
+    if ":" in value:
+        return [arm.provider for arm in arms_of(value)]
+    return value.split(",")
 
 
 def _grouped(values: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -246,7 +236,7 @@ def _grouped(values: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _not_built(values: Mapping[str, str]) -> Iterable[Fault]:
-    for variable, value in values.items():
+    for variable in values:
         _, suffix = parse(variable) or ("", "")
-        if (fault := unbuilt.of_variable(variable, value, suffix)) is not None:
+        if (fault := unbuilt.of_variable(variable, suffix)) is not None:
             yield fault

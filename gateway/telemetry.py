@@ -2,8 +2,10 @@
 What is told of decisions: structlog events and observers.
 
 Event names are constants with fields: `decision.made`, `decision.fallback`, `decision.failed`,
-`decision.<provider>` for an ask that left the process, `decision.operator_fault`, and
-`decision.setup` for what is odd about variables and plug-ins. No state, instruction, key,
+`decision.<provider>` for an ask that left the process, `decision.shadow` for one in the
+background, `decision.shadow_starved`, `decision.threshold_refused`, `decision.not_sticky`,
+`decision.operator_fault`, and `decision.setup` for what is odd about variables and plug-ins; those
+of the journal begin with `journal.`. No state, instruction, key,
 body or foreign message is ever a field.
 """
 
@@ -19,11 +21,11 @@ import msgspec
 from .errors import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from .errors import Fault
     from .plugins import Observer
-    from .records import Attempt, Record
+    from .records import Attempt, Record, Shadow
     from .resilience import Lane
 
 Renderer: TypeAlias = Literal["console", "json"]
@@ -47,6 +49,7 @@ class Telemetry:
         self._observers = observers
         self.observed = bool(observers)
         self._logger: Any = None
+        self._unsticky: set[str] = set()
 
     def decided(self, record: Record) -> None:
         """Tell of a decision and of each attempt before it."""
@@ -82,6 +85,41 @@ class Telemetry:
         self._event(
             "warning", "decision.read_failed", {"point": point, "error": type(error).__name__}
         )
+
+    def shadowed(self, shadow: Shadow) -> None:
+        """Tell how an ask in the background ended, and whether it agrees with what was decided."""
+        attempt = shadow.attempt
+        said = {
+            "id": shadow.of,
+            "point": shadow.point,
+            "provider": shadow.provider,
+            "model": attempt.model,
+            "reason": attempt.reason.value,
+            "confidence": round(attempt.confidence, 4),
+            "agrees": None if shadow.outcome is None else shadow.outcome == shadow.beside,
+            "duration_ms": round(attempt.seconds * 1000, 3),
+        }
+        self._event("info", "decision.shadow", said)
+
+    def shadow_starved(self, point: str, starved: int) -> None:
+        """Tell that shadows were not asked, at the first one and at every tenfold of it."""
+        if starved == 10 ** (len(str(starved)) - 1):
+            self._event("warning", "decision.shadow_starved", {"point": point, "starved": starved})
+
+    def threshold_refused(self, point: str, question: str, provider: str, why: str) -> None:
+        """Tell that a certified threshold is not applied; the next rule sets it."""
+        said = {"point": point, "question": question, "provider": provider, "differs": why}
+        self._event("warning", "decision.threshold_refused", said)
+
+    def not_sticky(self, point: str) -> None:
+        """Tell, once for each point, that a split draws lots where no subject is given."""
+        if point not in self._unsticky:
+            self._unsticky.add(point)
+            self._event("warning", "decision.not_sticky", {"point": point})
+
+    def said(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
+        """Tell what a part of the gateway that has events of its own says."""
+        self._event(level, event, dict(fields))
 
     def setup(self, faults: Sequence[Fault]) -> None:
         """Tell what is odd, but no error."""

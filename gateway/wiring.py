@@ -17,44 +17,30 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import unbuilt
-from .acceptance import Gate
 from .asking import Asking
+from .background import Background
+from .budgets import budget_of
+from .cases import Beside
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
 from .forks import Lock
+from .gates import Gate
+from .journaling import register_of
+from .keeping import Keeper
 from .masking import mask_of
 from .plugins import Others, Provider, Setup
 from .resilience import Lane
 from .settings import CURRENT, PREFIX, Plan, Settings
+from .wired import Wired
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
+    from .register import Register
     from .runtime import Runtime
     from .telemetry import Telemetry
 
 OVERRIDE = "override"
 CLOSING = 5.0  # seconds that a provider may take to close
-
-
-class Wired(msgspec.Struct, frozen=True):
-    """
-    One point, ready to be decided.
-
-    Attributes:
-        point: The declaration that was wired.
-        plan: Its plan.
-        planned: The planned provider's lane; None if the plan is `current`.
-        behind: The stand-in's lane, where the gateway has one.
-        own_gate: The stand-in's own gate.
-
-    """
-
-    point: DecisionPoint
-    plan: Plan
-    planned: Lane | None
-    behind: Lane | None
-    own_gate: Gate | None
 
 
 class Wiring:
@@ -70,6 +56,8 @@ class Wiring:
         *,
         stand_in: bool,
     ) -> None:
+        self.keeper = Keeper(telemetry, None, Background())
+        self.register: Register | None = None
         self.settings = settings
         self.plugins = plugins
         self.telemetry = telemetry
@@ -79,6 +67,7 @@ class Wiring:
         self._stand_in = stand_in
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
+        self._trials: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
 
     @property
@@ -90,20 +79,22 @@ class Wiring:
         """Make every selected provider, and list what is wrong with them."""
         selected = self.settings.selected()
         if self._stand_in:
-            selected["CURRENT_PROVIDER"] = CURRENT
-        found = [
-            fault for variable, name in selected.items() for fault in self._wrong(variable, name)
-        ]
+            selected.append(("CURRENT_PROVIDER", CURRENT))
+        found = [fault for variable, name in selected for fault in self._wrong(variable, name)]
+        try:
+            self.register = (
+                None if self.settings.faults else register_of(self.settings, self.telemetry)
+            )
+        except SetupError as error:
+            found += error.faults
         return dict.fromkeys(found)
 
     def _wrong(self, variable: str, name: str) -> Iterable[Fault]:
-        if ":" in name:  # a split, which is a fault already
-            return
-        yield from unbuilt.of_provider(name, self.settings.variables.values)
         finds = (
             partial(self.lane, name, variable),
             partial(self.settings.own_minimum, name),
             partial(mask_of, name, self.settings, self.plugins),
+            partial(budget_of, name, self.settings),
         )
         for find in finds:
             try:
@@ -121,14 +112,36 @@ class Wiring:
         return self._wire(point, self.settings.plan(point))
 
     def _wire(self, point: DecisionPoint, plan: Plan) -> Wired:
-        planned = None if plan.provider == CURRENT else self.lane(plan.provider)
+        arms = {arm.provider: self.settings.plan(point, arm.provider) for arm in plan.arms}
+        besides = tuple(self._beside(point, name) for name in plan.shadows)
+        wired = self._laned_plan(point, plan, besides)
+        split = {name: self._laned_plan(point, one, besides) for name, one in arms.items()}
+        wired = msgspec.structs.replace(wired, arms=split)
+        self._wired[point.name] = wired
+        return wired
+
+    def _laned_plan(self, point: DecisionPoint, plan: Plan, besides: tuple[Beside, ...]) -> Wired:
+        planned = None if plan.provider == CURRENT or plan.arms else self.lane(plan.provider)
         behind = self.lane(CURRENT, "CURRENT_PROVIDER") if self._stand_in else None
         gate = None
         if behind is not None:
             gate = Gate(self.settings.own_minimum(behind.name)[0], plan.gate.scale)
-        wired = Wired(point, plan, planned, behind, gate)
-        self._wired[point.name] = wired
-        return wired
+        register = self.register if plan.certifiable else None
+        return Wired(point, plan, planned, behind, gate, register, besides=besides)
+
+    def _beside(self, point: DecisionPoint, name: str) -> Beside:
+        plan = self.settings.plan(point, name)
+        return Beside(plan, self._trial(name), self.register if plan.certifiable else None)
+
+    def _trial(self, name: str) -> Lane:
+        """Give the lane in which *name* is asked for trial; its failures are its own."""
+        with self._lock:
+            if name not in self._trials:
+                live = self.lane(name)
+                trial = self._laned(name, live.provider)
+                live.trial = trial.trial = trial
+                self._trials[name] = trial
+            return self._trials[name]
 
     def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
         """Put another lane, or `current`, in the place of the planned one."""
@@ -140,7 +153,7 @@ class Wiring:
             minimum, why["minimum"] = self.settings.own_minimum(name)
             gate = msgspec.structs.replace(gate, minimum=minimum)
         plan = msgspec.structs.replace(wired.plan, provider=name, gate=gate, why=why)
-        return msgspec.structs.replace(wired, plan=plan, planned=lane)
+        return msgspec.structs.replace(wired, plan=plan, planned=lane, arms={})
 
     def substitute(self, provider: str | Provider) -> Lane | None:
         """Give the lane of an override: a provider, its name, or `current` for none."""
@@ -183,7 +196,8 @@ class Wiring:
 
     def _laned(self, name: str, provider: Provider) -> Lane:
         mask = mask_of(name, self.settings, self.plugins)
-        return Lane(name, provider, self.telemetry.operator_fault, mask)
+        budget = budget_of(name, self.settings)
+        return Lane(name, provider, self.telemetry.operator_fault, mask, budget)
 
     def retire(self) -> None:
         """Close the providers when the last decision that uses this wiring has ended."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from ..gateway.environment import ProviderName
+from ..gateway.variables import ProviderName
 from ..gateway.errors import SetupError
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from pointsman import (
     Scored,
     When,
 )
-from pointsman.gateway.acceptance import Gate, Scale, Verdict, accept
+from pointsman.gateway.acceptance import Verdict, accept
+from pointsman.gateway.gates import Gate, Scale
 from pointsman.gateway.confidence import choice_confidence, score_confidence
 
 NAN, INF = math.nan, math.inf

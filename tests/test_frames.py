@@ -24,7 +24,8 @@ from pointsman import (
     Usage,
     When,
 )
-from pointsman.gateway.acceptance import Gate, accept
+from pointsman.gateway.acceptance import accept
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Chosen
 from pointsman.gateway.frames import Frame
 from pointsman.gateway.turns.dividing import Portion, billed, divided

@@ -26,7 +26,8 @@ from pointsman import (
     Scored,
     Usage,
 )
-from pointsman.gateway.acceptance import Gate, accept
+from pointsman.gateway.acceptance import accept
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Unread
 from pointsman.gateway.wire import openai
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -47,7 +46,7 @@ def ask(  # noqa: PLR0913 - options of a command
     """Ask one question; the state comes from --state, --text or standard input."""
     session: Session = ctx.obj
     variables = chosen(point, provider, language)
-    with session.by_option(variables) as given, contextlib.closing(given) as gateway:
+    with session.by_option(variables) as gateway:
         warned(session, gateway)
         meant = target(gateway, point, question, options)
         heeded(gateway, meant.point, provider)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine import outcome_of
+from ..recording import outcome_of
 from ..errors import NoAnswer
 from .results import Line, Results
 

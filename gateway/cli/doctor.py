@@ -63,7 +63,7 @@ def doctor(
     session: Session = ctx.obj
     _good("variables", f"{session.env_file or 'no .env'}, and the environment")
     try:
-        gateway = session.gateway()
+        gateway = session.gateway(keeps=False)
     except SetupError as error:
         screen.faults(error.faults, console=screen.out())
         _finish(len(error.faults))
@@ -80,9 +80,8 @@ def doctor(
 
 def _selected(gateway: Gateway) -> dict[str, str]:
     """Name every selected provider once, with a variable that selects it."""
-    behind = {STANDS_IN: gateway.provider(CURRENT).name} if gateway.stands_in else {}
-    chosen = {**behind, **gateway.settings.selected()}
-    return {name: variable for variable, name in chosen.items()}
+    behind = [(STANDS_IN, gateway.provider(CURRENT).name)] if gateway.stands_in else []
+    return {name: variable for variable, name in (*behind, *gateway.settings.selected())}
 
 
 def _provider(gateway: Gateway, name: str, variable: str, *, live: bool) -> list[Fault]:

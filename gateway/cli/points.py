@@ -35,7 +35,7 @@ def points(
 ) -> None:
     """Show every decision point: who decides, from which confidence on, and why."""
     session: Session = ctx.obj
-    gateway = session.gateway()
+    gateway = session.gateway(keeps=False)
     shown = [known(gateway, name)] if name else list(gateway.points.values())
     if markdown and as_json:
         raise SetupError.of("--markdown", "there is --json too", "Give one of them")

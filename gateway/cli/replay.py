@@ -38,7 +38,7 @@ def replay_vectors(
 ) -> None:
     """Ask about states whose right answers are known, and count: right, wrong, unsure."""
     session: Session = ctx.obj
-    with session.by_option(_chosen(file, provider)) as gateway:
+    with session.by_option(_chosen(file, provider), keeps=False) as gateway:
         warned(session, gateway)
         cases = read_cases(file, gateway)
         for point in {case.point.name: case.point for case in cases}.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -21,6 +22,7 @@ from ..points import DecisionPoint, suffix_of
 from ..settings import PREFIX, Settings
 
 LOG = f"{PREFIX}LOG"
+JOURNAL = "sqlite:///.pointsman/journal.db"  # in the folder of the project that it is about
 ENV_FILE = Path(".env")
 
 
@@ -41,16 +43,22 @@ class Session:
     options: dict[str, str] = field(default_factory=dict[str, str])
 
     @contextmanager
-    def by_option(self, variables: Mapping[str, tuple[str, str]]) -> Generator[Gateway]:
+    def by_option(
+        self, variables: Mapping[str, tuple[str, str]], *, keeps: bool = True
+    ) -> Generator[Gateway]:
         """
         Lend the gateway of a command whose options stand for *variables*.
+
+        Where it *keeps* what is decided and no variable says where, that is a file beside the
+        project.
 
         Raises:
             SetupError: With the option named where it is at fault, and not its variable.
 
         """
         try:
-            yield self.gateway(variables)
+            with contextlib.closing(self.gateway(variables, keeps=keeps)) as gateway:
+                yield gateway
         except SetupError as error:
             raise SetupError(*map(self._named, error.faults)) from None
 
@@ -58,12 +66,15 @@ class Session:
         option = self.options.get(fault.where)
         return fault if option is None else replace(fault, where=option)
 
-    def gateway(self, variables: Mapping[str, tuple[str, str]] | None = None) -> Gateway:
+    def gateway(
+        self, variables: Mapping[str, tuple[str, str]] | None = None, *, keeps: bool = True
+    ) -> Gateway:
         """
         Make the gateway, or import the one of the user's program.
 
         Args:
             variables: Variable → value and the option that it was given by.
+            keeps: What is decided is kept, beside the project if no variable says where.
 
         Raises:
             SetupError: With every fault of the variables, or of `--app`.
@@ -75,6 +86,8 @@ class Session:
         read = Environment.read(None, self.env_file)
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
+        if keeps and f"{PREFIX}JOURNAL" not in read.values:
+            over[f"{PREFIX}JOURNAL"] = JOURNAL
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)

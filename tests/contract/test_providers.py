@@ -33,7 +33,8 @@ from pointsman import (
     scripted,
 )
 from pointsman.gateway import http
-from pointsman.gateway.acceptance import Gate, accept
+from pointsman.gateway.acceptance import accept
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Chosen, Held, Scored
 from pointsman.gateway.discovery import discover
 from pointsman.gateway.resilience import check_limits, shape_of

@@ -1,0 +1,92 @@
+"""
+Budgets: what one provider may cost in a day, in one process.
+
+`<PROVIDER>_BUDGET_USD_PER_DAY` counts what attempts are known or estimated to cost, from
+midnight to midnight UTC; answers whose cost nobody knows count nothing. What is asked beside
+`current` has a purse of its own, as large.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .environment import validated, variables_of
+from .errors import Fault, raise_all
+from .forks import Lock
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+SUFFIX = "BUDGET_USD_PER_DAY"
+DAY = 86_400.0  # seconds
+
+
+class Budget:
+    """
+    A purse that is full again at midnight UTC.
+
+    Args:
+        usd_per_day: US dollars.
+        clock: Seconds since the epoch.
+
+    """
+
+    def __init__(self, usd_per_day: float, clock: Callable[[], float] = time.time) -> None:
+        self._limit, self._clock = usd_per_day, clock
+        self._lock = Lock()
+        self._day, self._spent, self._told = 0.0, 0.0, False
+
+    def spend(self, usd: float | None) -> None:
+        """Take *usd* out of the purse; None where nobody knows what it was."""
+        if usd:
+            with self._lock:
+                self._turn()
+                self._spent += usd
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing more may be asked today."""
+        with self._lock:
+            self._turn()
+            return self._spent >= self._limit
+
+    def first_told(self) -> bool:
+        """Whether nobody has been told today that it is empty; from now on, somebody has."""
+        with self._lock:
+            first, self._told = not self._told, True
+            return first
+
+    def _turn(self) -> None:
+        day = self._clock() // DAY
+        if day != self._day:
+            self._day, self._spent, self._told = day, 0.0, False
+
+
+class _Purse(BaseModel):
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    budget: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+def budget_of(provider: str, settings: Settings) -> Budget | None:
+    """
+    Give a purse for *provider*; None where its variable is unset.
+
+    Raises:
+        SetupError: The variable is no amount.
+
+    """
+    candidates = variables_of(provider, SUFFIX)
+    settings.read_of_providers.update(candidates)
+    values = settings.variables.values
+    variable = next((one for one in candidates if one in values), None)
+    if variable is None:
+        return None
+    faults: list[Fault] = []
+    purse = validated(_Purse, {"budget": variable}, values, faults)
+    raise_all(faults)
+    return None if purse.budget is None else Budget(purse.budget)

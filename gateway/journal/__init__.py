@@ -1,0 +1,1 @@
+"""Records: written off the decision path, kept in a database, read by evaluation."""

@@ -1,0 +1,112 @@
+"""Where a decision goes once it is made: to the log and observers, the journal, its shadows."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .background import Background, Job
+from .cases import Case
+from .chance import new_id
+from .errors import DeclarationError, SetupError
+from .journaling import JOURNAL
+from .questions import Ask, Outcome
+from .records import Record, Shadow
+
+if TYPE_CHECKING:
+    from .journal.journal import Journal
+    from .telemetry import Telemetry
+    from .wiring import Wiring
+
+
+class Keeper:
+    """
+    Tells, keeps and shadows the decisions of one gateway.
+
+    Args:
+        telemetry: The log and the observers.
+        journal: Keeps records; None: nothing is kept.
+        background: Asks shadows.
+
+    """
+
+    def __init__(
+        self, telemetry: Telemetry, journal: Journal | None, background: Background
+    ) -> None:
+        self._telemetry = telemetry
+        self._background = background
+        self.journal = journal
+        self.watched = journal is not None or telemetry.observed
+
+    def decided(self, wiring: Wiring, case: Case, record: Record, value: object = None) -> None:
+        """Take a decision that is made, or has failed; *value* is what the host gets."""
+        self._telemetry.decided(record)
+        if self.journal is not None or case.besides:
+            self._kept(wiring, case, record, value)
+
+    def consulted(self, record: Record) -> None:
+        """Take a consultation in vain: what current does then is told later."""
+        self._telemetry.decided(record)
+
+    def observed(self, wiring: Wiring, case: Case, record: Record, value: object = None) -> None:
+        """Take what current did after a consultation in vain."""
+        self._telemetry.observe(record)
+        if self.journal is not None or case.besides:
+            self._kept(wiring, case, record, value)
+
+    def unobserved(self, wiring: Wiring, case: Case, record: Record) -> None:
+        """Take a consultation in vain of which nobody told what current did."""
+        if self.journal is not None:
+            case = msgspec.structs.replace(case, besides=())
+            self._kept(wiring, case, record, None)
+
+    def _kept(self, wiring: Wiring, case: Case, record: Record, value: object) -> None:
+        ask = case.ask if case.ask is not None else _supplied(case, value)
+        if self.journal is not None:
+            from .journal.entries import Decided
+
+            subject = case.call.subject
+            self.journal.put(Decided(record, case.point, ask, case.language, subject))
+        if case.besides and ask is not None and record.provider:
+            case = msgspec.structs.replace(case, ask=ask)
+            self._background.put(Job(wiring, case, record))
+
+    def shadowed(self, case: Case, shadow: Shadow) -> None:
+        """Take what a shadow came to."""
+        self._telemetry.shadowed(shadow)
+        if self.journal is not None and case.ask is not None:
+            from .journal.entries import Shadowed
+
+            self.journal.put(Shadowed(shadow, case.point, case.ask, case.language))
+
+    def feedback(self, decision: str, *, right: bool | None, label: Outcome) -> None:
+        """
+        Keep what was found out about a decision.
+
+        Raises:
+            SetupError: No journal is kept.
+            DeclarationError: Nothing is said.
+
+        """
+        if self.journal is None:
+            fix = "Set it, as in sqlite:///decisions.db"
+            raise SetupError.of(JOURNAL, "no journal is kept, so feedback is lost", fix)
+        if right is None and label is None:
+            raise DeclarationError("feedback says `right=`, or what would have been: `label=`")
+        from .journal.rows import FeedbackRow
+
+        row = FeedbackRow(id=new_id(), of=decision, at=time.time(), right=right, label=label)
+        self.journal.put(row)
+
+
+def _supplied(case: Case, value: object) -> Ask | None:
+    """What a hybrid point would have been asked about the host's own value."""
+    if case.supply is None:
+        return None
+    hosted = value if case.hosted is None else case.hosted[0]
+    try:
+        return case.supply(hosted).ask
+    except Exception:  # noqa: BLE001 - told already; the host's value is still its answer
+        return None
