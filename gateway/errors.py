@@ -155,6 +155,8 @@ class NoAnswer(PointsmanError):
         self.reason = Reason(reason)
         if self.reason is Reason.OK:
             raise ValueError("`ok` is no reason to have no answer")
+        if self.reason.name not in Reason.__members__:
+            raise ValueError(f"{reason!r} is not a valid Reason")
         self.point = point
         self.attempts = tuple(attempts)
         self.operator = operator

@@ -10,7 +10,7 @@ import pytest
 
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.markdown import page as page_of
-from pointsman.gateway.settings import GLOBALS, PointVariables
+from pointsman.gateway.variables import GLOBALS, PointVariables
 from pointsman.providers.decisions_api import JevSettings
 from pointsman.providers.local.provider import LocalSettings
 
@@ -32,6 +32,7 @@ VARIABLES = sorted(
         "LOCAL_MIN_CONFIDENCE",
         "JEV_MASK",
         "LOCAL_MASK",
+        "JEV_BUDGET_USD_PER_DAY",
     }
 )
 
