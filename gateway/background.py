@@ -11,22 +11,24 @@ import asyncio
 import contextlib
 import os
 import time
+from contextvars import Context
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from .acceptance import Verdict
 from .cases import Beside, Case
 from .chance import new_id
 from .engine import consult, drive_async
-from .errors import NoAnswer
+from .errors import NoAnswer, Reason
 from .forks import Lock
 from .plugins import Call
 from .questions import Ask, Outcome
-from .recording import outcome_of
-from .records import Record, Shadow
+from .recording import attempt_of, outcome_of
+from .records import Attempt, Record, Shadow
+from .steps import Sent
 
 if TYPE_CHECKING:
-    from .runtime import LoopThread
     from .wiring import Wiring
 
 WAITING = 1_000  # jobs; beyond that the host decides faster than its shadows answer
@@ -62,78 +64,96 @@ class Background:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self.starved = 0
-        self._forget()
-
-    def _forget(self) -> None:
         self._pid = os.getpid()
-        self._thread: LoopThread | None = None
-        self._waiting = 0
-        self._places: asyncio.Semaphore | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._worker: Worker | None = None
+        self.starved = 0
 
     def put(self, job: Job) -> None:
         """Ask the shadows of *job* when there is time; never waits."""
         with self._lock:
             if self._pid != os.getpid():  # a fork: the parent asks its own
-                self._forget()
-            full = self._waiting >= WAITING
-            if full:
-                self.starved += 1
-            else:
-                self._waiting += 1
-                thread = self._thread = self._thread or self._begun()
-        if full:
+                self._pid, self._worker = os.getpid(), None
+            self._worker = worker = self._worker or Worker()
+            taken = worker.takes(job)
+            self.starved += not taken
+        if not taken:
             job.wiring.telemetry.shadow_starved(job.record.point, self.starved)
-        else:
-            thread.soon(self._start, job)
 
-    def _begun(self) -> LoopThread:
-        from .runtime import LoopThread
+    def close(self, seconds: float) -> None:
+        """Wait until all shadows have been asked, at most *seconds*; then end the rest."""
+        with self._lock:
+            worker = self._worker if self._pid == os.getpid() else None
+            self._worker = None
+        if worker is not None:
+            worker.close(seconds)
 
-        return LoopThread("pointsman-shadows")
+
+class Worker:
+    """One thread with a loop, and what is under way on it."""
+
+    def __init__(self) -> None:
+        from .runtime import LoopThread  # a gateway without shadows needs none
+
+        self._thread = LoopThread("pointsman-shadows")
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting = 0
+
+    def takes(self, job: Job) -> bool:
+        """Take *job* in, unless too many are waiting."""
+        if self._waiting >= WAITING:
+            return False
+        self._waiting += 1
+        self._thread.soon(self._start, job)
+        return True
 
     def _start(self, job: Job) -> None:
-        self._places = self._places or asyncio.Semaphore(AT_ONCE)
-        task = asyncio.get_running_loop().create_task(self._ask(job, self._places))
+        loop = asyncio.get_running_loop()  # the host's turn and session are over for a shadow
+        task = loop.create_task(self._ask(job), context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        with self._lock:
-            self._waiting -= 1
+        self._waiting -= 1
+        if not task.cancelled():
+            task.result()  # a bug of ours surfaces in the loop's own handler
 
-    async def _ask(self, job: Job, places: asyncio.Semaphore) -> None:
-        async with places:
-            await asyncio.gather(*(_shadow(job, one) for one in job.case.besides))
-
-    def close(self, seconds: float) -> None:
-        """Wait until all shadows have been asked, at most *seconds*; then end the rest."""
-        with self._lock:
-            thread, here = self._thread, self._pid == os.getpid()
-            self._thread = None
-        if thread is None or not here:
-            return
-        with contextlib.suppress(NoAnswer):  # each one that is ended now says so in its own row
-            thread.wait(self._drained, seconds)
-        thread.close()
-        self._places = None
+    async def _ask(self, job: Job) -> None:
+        await asyncio.gather(*(_shadow(job, one, self._places) for one in job.case.besides))
 
     async def _drained(self) -> None:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
+    def close(self, seconds: float) -> None:
+        """Wait for what is under way, at most *seconds*, and end the thread."""
+        with contextlib.suppress(NoAnswer):  # each one that is ended now says so in its own row
+            self._thread.wait(self._drained, seconds)
+        self._thread.close()
 
-async def _shadow(job: Job, beside: Beside) -> None:
+
+async def _shadow(job: Job, beside: Beside, places: asyncio.Semaphore) -> None:
     """Ask one shadow, and keep what it said beside what was decided."""
     wiring, case = job.wiring, _case(job, beside)
     try:
-        with contextlib.suppress(NoAnswer):  # its attempt says why
-            await drive_async(consult(case), wiring.asking.async_)
+        async with places:
+            until = time.monotonic() + (beside.plan.deadline or SECONDS)
+            case.call = msgspec.structs.replace(case.call, deadline=until)
+            with contextlib.suppress(NoAnswer):  # its attempt says why
+                await drive_async(consult(case), wiring.asking.async_)
+    except (Exception, SystemExit, KeyboardInterrupt) as bug:  # the host has its decision
+        wiring.telemetry.provider_bug(beside.lane.name, bug)
     finally:
-        if case.attempts:
-            wiring.keeper.shadowed(case, _told(job, case))
+        if not case.attempts:  # ended while it waited for a place
+            case.attempts.append(_unasked(case, beside))
+        wiring.keeper.shadowed(case, _told(job, case))
+
+
+def _unasked(case: Case, beside: Beside) -> Attempt:
+    sent = Sent(time.perf_counter())
+    verdict = Verdict(Reason.CANCELLED)
+    return attempt_of(beside.lane, beside.plan.gate, verdict, None, case.call, sent)
 
 
 def _case(job: Job, beside: Beside) -> Case:
@@ -142,10 +162,8 @@ def _case(job: Job, beside: Beside) -> Case:
     assert ask is not None
     if not isinstance(ask.state, str):
         ask = Ask(msgspec.json.decode(ask.text), ask.questions)
-    seconds = beside.plan.deadline or SECONDS
-    call = Call(
-        point=case.point.name, subject=case.call.subject, deadline=time.monotonic() + seconds
-    )
+    given = case.call  # as deep as the decision: who asks on within it comes to an end
+    call = Call(point=given.point, subject=given.subject, depth=given.depth, asking=given.asking)
     return msgspec.structs.replace(
         case,
         plan=msgspec.structs.replace(beside.plan, fallback=True, share=NO_SHARE),

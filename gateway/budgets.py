@@ -38,7 +38,9 @@ class Budget:
     def __init__(self, usd_per_day: float, clock: Callable[[], float] = time.time) -> None:
         self._limit, self._clock = usd_per_day, clock
         self._lock = Lock()
-        self._day, self._spent, self._told = 0.0, 0.0, False
+        self._day: float = 0.0
+        self._spent: float = 0.0
+        self._told = False
 
     def spend(self, usd: float | None) -> None:
         """Take *usd* out of the purse; None where nobody knows what it was."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from functools import partial
@@ -70,7 +71,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         if point.hybrid is None:
             ask = wrapped.build(given, language)
         else:
-            state = wrapped.given(given)
+            state = _apart(wrapped.given(given))
             supply = supplying(point, state, language, wrapped.read, wrapped.write)
     except Exception as error:
         if drawn.wired.planned is not None and not isinstance(error, DeclarationError):
@@ -95,7 +96,7 @@ def asked_case(
     if host.current is None:
         must_end(point, wired)
     elif point.hybrid is not None and not isinstance(ask, Ask):
-        supply = supplying(point, ask, wiring.settings.globals.language)
+        supply = supplying(point, _apart(ask), wiring.settings.globals.language)
         host = msgspec.structs.replace(host, supply=supply)
         return case_of(wiring, wired, point, None, host)
     return case_of(wiring, wired, point, built_by(point, ask, wiring), host)
@@ -249,6 +250,14 @@ def _tell(wiring: Wiring, case: Case, end: Decision[Any] | None) -> None:
             collector.append(end)
     elif case.attempts or wiring.keeper.watched:  # consulted in vain: `current` carries on
         wiring.keeper.consulted(recorded(case, CURRENT))
+
+
+def _apart(state: Any) -> Any:  # noqa: ANN401 - the host's own
+    """Copy what the host's own path, which runs before anybody is asked, may write into."""
+    try:
+        return copy.deepcopy(state)
+    except Exception:  # noqa: BLE001 - a user's object; what cannot be copied is shown as it is
+        return state
 
 
 def _close(case: Case) -> None:

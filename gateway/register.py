@@ -74,13 +74,15 @@ class Register:
         matching = [one for one in held if not differing(one.key, asked)]
         if not matching:
             nearest = min((differing(one.key, asked) for one in held), key=len)
-            return self._refused(asked, " and ".join(nearest))
+            self._refused(asked, " and ".join(nearest))
+            return None
         used = matching[0].used
         sided = matching[0].two_sided
         if used is None or (
             used.no_below is None and used.yes_from is None if sided else used.minimum is None
         ):
-            return self._refused(asked, "nothing could be certified")
+            self._refused(asked, "nothing could be certified")
+            return None
         minimum = 1.0 if used.minimum is None else used.minimum
         return Cut(minimum, matching[0].key.scale, sided, used.no_below, used.yes_from)
 
