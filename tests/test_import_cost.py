@@ -20,6 +20,11 @@ LATER = (
     "rich",
     "dotenv",
     "ssl",
+    "sqlalchemy",
+    "alembic",
+    "psycopg",
+    "pyarrow",
+    "filelock",
 )
 
 PROGRAM = """

@@ -16,9 +16,13 @@ from ..errors import DeclarationError, Fault, NoAnswer, SetupError
 from ..settings import Settings
 from . import USAGE, screen
 from .ask import ask
+from .calibrate import app as calibrate
+from .comparison import report
 from .doctor import doctor
+from .journal import journal
 from .points import points
 from .replay import replay_vectors
+from .replaying import replay
 from .run import run
 from .session import Session, default_env_file, readable
 
@@ -116,5 +120,7 @@ def options(
     ctx.obj = Session(_file(env_file), app)
 
 
-for command in (points, ask, run, replay_vectors, doctor):
+for command in (points, ask, run, replay, replay_vectors, report, doctor):
     app.command()(command)
+for name, family in {"calibrate": calibrate, "journal": journal}.items():
+    app.add_typer(family, name=name)

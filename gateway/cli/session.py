@@ -22,7 +22,7 @@ from ..points import DecisionPoint, suffix_of
 from ..settings import PREFIX, Settings
 
 LOG = f"{PREFIX}LOG"
-JOURNAL = "sqlite:///.pointsman/journal.db"  # in the folder of the project that it is about
+HERE = "sqlite:///.pointsman/journal.db"  # in the folder of the project that it is about
 ENV_FILE = Path(".env")
 
 
@@ -87,7 +87,7 @@ class Session:
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
         if keeps and f"{PREFIX}JOURNAL" not in read.values:
-            over[f"{PREFIX}JOURNAL"] = JOURNAL
+            over[f"{PREFIX}JOURNAL"] = HERE
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)

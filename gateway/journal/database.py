@@ -1,0 +1,171 @@
+"""
+The connection to the journal's database: one engine a process, made at first use.
+
+SQLite is opened in WAL mode, where readers never wait and writers wait for each other; every
+transaction that writes begins with the lock, so that it cannot fail half-way for want of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+from ..errors import SetupError
+from ..forks import Lock
+from .addresses import WHERE
+from .troubles import told
+
+PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
+SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
+OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
+Purpose: TypeAlias = Literal["read", "write", "remove"]
+
+
+class Database:
+    """
+    A database that is brought to the newest revision before its first use.
+
+    Attributes:
+        file: Where a SQLite journal is; None for a server.
+
+    """
+
+    def __init__(self, url: URL) -> None:
+        self._url = url
+        self._lock = Lock()
+        self._engine: Engine | None = None
+        self._process = 0
+        self.file = Path(str(url.database)) if url.drivername == "sqlite" else None
+
+    def __repr__(self) -> str:
+        return f"Database({self._url.drivername})"  # never where it is, nor its password
+
+    @contextmanager
+    def transaction(self, purpose: Purpose) -> Generator[Connection]:
+        """
+        Lend a connection; what was done is kept if nothing is raised, and undone otherwise.
+
+        Raises:
+            StoreDown: The database cannot be reached, or not in time.
+            SetupError: It cannot be used as a journal.
+
+        """
+        with told(), _begun(self._ready(), purpose) as connection:
+            yield connection
+
+    def tidy(self) -> None:
+        """Write what was removed out of SQLite's log too, as far as nobody else is reading."""
+        if self.file is not None:
+            with told(), self._ready().connect() as connection:  # for no purpose: in no transaction
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Close all connections; a later use opens new ones."""
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.dispose(close=self._process == os.getpid())
+
+    def _ready(self) -> Engine:
+        """Give this process's engine; the parent's connections are of no use after a fork."""
+        if self._engine is not None and self._process == os.getpid():
+            return self._engine
+        with self._lock:
+            if self._engine is not None and self._process != os.getpid():
+                self._engine.dispose(close=False)
+                self._engine = None
+            if self._engine is None:
+                self._engine = self._opened()
+                self._process = os.getpid()
+            return self._engine
+
+    def _opened(self) -> Engine:
+        engine = _engine(self._url) if self.file is None else _sqlite(self._url, self.file)
+        try:
+            _up_to_date(engine)
+        except BaseException:
+            engine.dispose()
+            raise
+        return engine
+
+
+def _up_to_date(engine: Engine) -> None:
+    """Bring the tables to the newest revision; Alembic is not even loaded where they are."""
+    from .revisions import is_newest, upgrade
+
+    with _begun(engine, "read") as connection:
+        if is_newest(connection):
+            return
+    with _begun(engine, "remove") as connection:  # alone: two processes may start at once
+        upgrade(connection)
+
+
+@contextmanager
+def _begun(engine: Engine, purpose: Purpose) -> Generator[Connection]:
+    with engine.execution_options(pointsman=purpose).begin() as connection:
+        if engine.dialect.name == "postgresql" and purpose != "read":
+            connection.exec_driver_sql(_lock(purpose))
+        yield connection
+
+
+def _lock(purpose: Purpose) -> str:
+    """Let many write at once, and keep removing apart: it must see every use of a text."""
+    if purpose == "remove":
+        return f"SELECT pg_advisory_xact_lock({OURS})"
+    return (
+        f"SET LOCAL lock_timeout = {1000 * PATIENCE:.0f}; "
+        f"SET LOCAL statement_timeout = {1000 * SLOW}; "
+        f"SELECT pg_advisory_xact_lock_shared({OURS})"
+    )
+
+
+def _engine(url: URL) -> Engine:
+    wanted: dict[str, Any] = {
+        "connect_timeout": int(PATIENCE),
+        "tcp_user_timeout": 1000 * SLOW,  # milliseconds
+        "application_name": "pointsman",
+    }
+    given = {name: value for name, value in wanted.items() if name not in url.query}
+    return create_engine(url, connect_args=given, hide_parameters=True, pool_pre_ping=True)
+
+
+def _sqlite(url: URL, file: Path) -> Engine:
+    _make_folder(file)
+    engine = create_engine(url, connect_args={"timeout": PATIENCE}, hide_parameters=True)
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _make_folder(file: Path) -> None:
+    fix = "Name a file in a folder that can be written"
+    if file.is_dir():
+        raise SetupError.of(WHERE, "it names a folder", "Name a file in it")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"its folder cannot be made ({error.strerror})"
+        raise SetupError.of(WHERE, problem, fix) from None
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise SetupError.of(WHERE, "the file cannot be written", fix)
+
+
+def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own
+    connection.isolation_level = None  # we begin transactions ourselves
+    cursor = connection.cursor()
+    with suppress(connection.OperationalError):  # another process is switching it just now
+        cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA secure_delete=ON")  # what is removed is overwritten
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    purpose = connection.get_execution_options().get("pointsman")
+    if purpose is not None:
+        connection.exec_driver_sql("BEGIN" if purpose == "read" else "BEGIN IMMEDIATE")

@@ -1,0 +1,212 @@
+"""
+The journal: what a gateway hands its records to, and what evaluation reads them from.
+
+A decision only puts an entry into a queue. One thread makes a row of it and appends it to the
+spool on the local disk, another loads the spool into the database. A database that is slow,
+locked, full or gone delays no decision and loses none: its rows wait in the spool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from ..errors import SetupError
+from ..masking import Mask
+from .addresses import address
+from .content import Content, Keep, Key
+from .entries import Entry
+from .loader import Loader
+from .spool import Spool
+from .store import Store
+from .writer import CLOSING, Writer, forget_all
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+Tell: TypeAlias = Callable[[str, str, Mapping[str, Any]], None]
+"""`tell(level, event, fields)`: says an event."""
+
+STATE = Path(".local", "state", "pointsman")  # of the user, where the XDG specification puts it
+
+
+class JournalSettings(msgspec.Struct, frozen=True):
+    """
+    What the variables of the journal say.
+
+    Attributes:
+        url: `sqlite:///path`, `sqlite:////absolute/path` or `postgresql://…`.
+        content: What is kept of subject and state.
+        key: Of their hashes, at least 16 characters; None: one is made beside a SQLite file.
+        spool: The folder where rows wait for the database; None: beside a SQLite file, else in
+            the user's state folder.
+
+    """
+
+    url: str
+    content: Keep = "hash"
+    key: str | None = None
+    spool: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"JournalSettings(content={self.content!r})"  # the rest holds secrets
+
+
+class Journal:
+    """
+    Keeps decisions, background answers and feedback; for any number of threads and tasks.
+
+    Nothing is opened and no thread started before the first entry. A forked child has a
+    journal of its own: it never writes what its parent was given.
+
+    Args:
+        settings: Where, and what is kept.
+        mask: Goes over every text of a state that is kept in full.
+        tell: Says events; they hold no state, subject, key, path or address.
+
+    Attributes:
+        settings: As they were given.
+
+    Raises:
+        SetupError: The address is at fault, its library is missing, the key is too short, is
+            damaged, or must be given.
+
+    """
+
+    def __init__(self, settings: JournalSettings, *, mask: Mask | None = None, tell: Tell) -> None:
+        self.settings = settings
+        made = address(settings.url)
+        file = Path(str(made.database)) if made.drivername == "sqlite" else None
+        self._url = settings.url if file is None else f"sqlite:///{file}"
+        self._spool = (settings.spool or _spool(made, file)).absolute()
+        key = None
+        if settings.content != "none":
+            key = Key(settings.key, file and file.with_name(f"{file.name}.key"))
+        self._tell = tell
+        self._content = Content(settings.content, key, mask, _saying(tell))
+        self._begin()
+        _journals.add(self)
+
+    def _begin(self) -> None:
+        say = _saying(self._tell)
+        spool = Spool(self._spool)
+        self._loader = Loader(spool, self._url, say)
+        self._writer = Writer(self._content, spool, self._loader, say)
+        # at exit the writer closes itself; this is for a journal that nobody holds any more
+        weakref.finalize(self, self._writer.let_go).atexit = False
+
+    def __repr__(self) -> str:
+        return f"Journal({self._content!r})"
+
+    def put(self, entry: Entry) -> None:
+        """
+        Take an entry, to be written soon; never waits, never raises.
+
+        It is lost, and counted, only where the local disk has not written for so long that
+        100,000 entries wait, and where it cannot be written as a row at all.
+        """
+        self._writer.put(entry)
+
+    def flush(self, seconds: float | None = None) -> bool:
+        """
+        Wait until everything put so far, and what dead processes left, is in the database.
+
+        Args:
+            seconds: Wait no longer than that; absent: until it is, or cannot be for now.
+
+        Returns:
+            False if the time ran out, or the database or the disk is down: then the rows wait
+            in the spool, and entries in the queue.
+
+        """
+        return self._writer.flush(seconds)
+
+    def close(self, seconds: float = CLOSING) -> None:
+        """
+        Write what was put, load it as far as the database takes it, and end the threads.
+
+        What the database does not take stays in the spool for the next process. A database
+        that is not reachable is not waited for, save for an attempt that is under way; what
+        the local disk does not take in time is lost and counted. An entry put later starts
+        the journal again.
+
+        Args:
+            seconds: For all of it.
+
+        """
+        self._writer.close(seconds)
+
+    @property
+    def lost(self) -> int:
+        """How many entries were put in this process and can never be read."""
+        return self._writer.lost
+
+    def subject_hash(self, subject: str) -> str | None:
+        """
+        Give the hash that a subject is known by in the database; None where none is kept.
+
+        Raises:
+            SetupError: The key's file holds no key.
+            OSError: It can be neither read nor made.
+
+        """
+        return self._content.subject(subject)
+
+    def store(self) -> Store:
+        """
+        Give the database, for reading; it closes with the journal.
+
+        Raises:
+            SetupError: Its address or its library is at fault.
+
+        """
+        return self._loader.store()
+
+    def renew(self) -> None:
+        """Begin anew in a forked child, with nothing of what the parent was given."""
+        _inherited.append(self._writer)
+        self._writer.abandon()
+        self._begin()
+
+
+def _spool(url: URL, file: Path | None) -> Path:
+    """Choose where rows wait: not where those for another database do."""
+    if file is not None:
+        return file.with_name(f"{file.name}.spool")
+    query = sorted((name, value) for name, value in url.query.items() if name != "password")
+    server = repr([url.username, url.host, url.port, url.database, query])
+    try:
+        home = Path.home()
+    except RuntimeError:
+        fix = "Name a folder on the local disk"
+        raise SetupError.of("DECISION_JOURNAL_SPOOL", "this user has no home folder", fix) from None
+    return home / STATE / f"spool-{hashlib.sha256(server.encode()).hexdigest()[:16]}"
+
+
+def _saying(tell: Tell) -> Callable[..., None]:
+    def say(level: str, event: str, **fields: Any) -> None:  # noqa: ANN401 - as events are
+        with contextlib.suppress(Exception):  # who listens must not end the journal
+            tell(level, event, fields)
+
+    return say
+
+
+_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+_inherited: list[Writer] = []  # a parent's connections, which the child must not even close
+
+
+def _renew_all() -> None:
+    forget_all()
+    for journal in list(_journals):
+        journal.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)

@@ -1,0 +1,308 @@
+"""
+From the decision into the spool: a queue that costs the decision next to nothing.
+
+Putting an entry is one call into C that neither waits nor takes a Python lock, so that it may
+also happen in a signal handler. A thread turns what has gathered into lines and appends them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ..errors import SetupError
+from ..forks import Lock
+from .content import Content, Say
+from .entries import Entry
+from .loader import Loader, Mark
+from .segments import line_of
+from .spool import Spool
+
+BOUND = 100_000  # entries in the queue: what gathers while the disk does not write
+LINGER = 0.02  # seconds in which entries gather: what a kill can take, and 50 wake-ups a second
+CHUNK = 64  # entries of one write, about 1 ms of work: each write lets the host's threads go on
+PAUSE = 0.25  # seconds until a disk that does not write is tried again
+CLOSING = 10.0  # seconds for what is left at exit
+
+
+class Stop:
+    """Put into the queue by who closes."""
+
+
+Item: TypeAlias = "Entry | Mark | Stop"
+
+
+class Writer:
+    """
+    Takes entries off the hands of deciders, in one process.
+
+    Every entry that was put is in the spool in the end, or counted as lost.
+
+    Args:
+        content: Makes rows of entries.
+        spool: Where they go.
+        loader: Is told.
+        say: Tells events.
+
+    """
+
+    def __init__(self, content: Content, spool: Spool, loader: Loader, say: Say) -> None:
+        self._content = content
+        self._spool = spool
+        self._loader = loader
+        self._say = say
+        self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._lock = Lock()
+        self._thread: threading.Thread | None = None
+        self._until: float | None = None
+        self._waiting: set[Mark] = set()
+        self._lost = 0
+        self._said = 0.0
+        self._down = False
+        self._told: set[str] = set()
+
+    @property
+    def lost(self) -> int:
+        """How many entries were put and can never be read."""
+        return self._lost
+
+    # --- from other threads ---------------------------------------------------------------
+
+    def put(self, entry: Entry) -> None:
+        """Take *entry*; never waits, never raises."""
+        if self._queue.qsize() >= BOUND:
+            self._lose(1)
+            return
+        self._queue.put(entry)
+        if self._thread is None:  # looked at after putting: who ends looks the other way round
+            self._start()
+
+    def flush(self, seconds: float | None) -> bool:
+        """Wait until what was put is in the database; False if it is not, for now."""
+        mark = Mark()
+        with self._lock:
+            self._waiting.add(mark)
+        self._queue.put(mark)
+        if self._thread is None:
+            self._start()
+        try:
+            return mark.wait(seconds)
+        finally:
+            with self._lock:
+                self._waiting.discard(mark)
+
+    def let_go(self) -> None:
+        """End as soon as all is written, without anybody waiting for it."""
+        if self._thread is not None:
+            self._queue.put(Stop())
+
+    def close(self, seconds: float) -> None:
+        """Write what was put, load it as far as the database takes it, and end."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            thread = self._thread
+            if thread is not None:
+                self._until = until
+                self._queue.put(Stop())
+        written = thread is None or _joined(thread, until + 2 * PAUSE)  # it gives up at *until*
+        left = self._loader.join(until)
+        unwritten = 0 if written else self._queue.qsize()
+        if thread is not None and (left or unwritten or self._lost):
+            level = "error" if self._lost or unwritten else "warning"
+            self._say(level, "journal.closed", lost=self._lost, left=left, unwritten=unwritten)
+
+    def abandon(self) -> None:
+        """Let go of the files, in a forked child: what they hold is the parent's."""
+        self._spool.abandon()
+
+    # --- on its own -----------------------------------------------------------------------
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is not None:
+                return
+            self._until = None
+            self._thread = threading.Thread(
+                target=self._run, name="pointsman-journal-writer", daemon=True
+            )
+            if not _begun(self, self._thread):  # threads are no longer, or not now, to be had
+                self._thread, self._until = None, time.monotonic()
+                self._turn(self._next())
+
+    def _run(self) -> None:
+        stopped = False
+        self._loader.start()
+        while not (stopped and self._ended()):
+            item = self._queue.get()
+            if not isinstance(item, Stop):
+                time.sleep(LINGER)
+            stopped = self._turn(item) or stopped
+
+    def _ended(self) -> bool:
+        """End, unless something came meanwhile."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if not self._queue.empty():
+                self._thread = thread
+                return False
+            _at_exit.discard(self)
+            self._loader.stop(self._until or time.monotonic() + CLOSING)
+            return True
+
+    def _next(self) -> Item | None:
+        try:
+            return self._queue.get_nowait()
+        except queue.Empty:
+            return None
+
+    def _turn(self, item: Item | None) -> bool:
+        """Spool *item* and what else is in the queue; whether somebody closes."""
+        if not self._insist(self._content.ready):
+            return self._drop(item)
+        stopped = False
+        lines: list[bytes] = []
+        while item is not None:
+            stopped = stopped or isinstance(item, Stop)
+            if not isinstance(item, Stop | Mark):
+                lines += self._lines(item)
+            elif not self._spooled(lines):
+                return self._drop(item)
+            if isinstance(item, Mark):
+                self._loader.reach(item)
+            if len(lines) >= CHUNK and not self._spooled(lines):
+                return self._drop(self._next())
+            item = self._next()
+        return stopped if self._spooled(lines) else self._drop(self._next())
+
+    def _drop(self, item: Item | None) -> bool:
+        """Lose *item* and what else is in the queue: who closes waits no longer."""
+        count = 0
+        while item is not None:
+            if isinstance(item, Mark):
+                item.end(kept=False)
+            count += not isinstance(item, Stop | Mark)
+            item = self._next()
+        if count:
+            self._lose(count)
+        return True
+
+    def _lines(self, entry: Entry) -> list[bytes]:
+        try:
+            return [line_of(self._content.row(entry))]
+        except Exception as bug:  # noqa: BLE001 - one entry must not end the journal
+            name = type(bug).__name__
+            if name not in self._told:
+                self._told.add(name)
+                self._say("error", "journal.row_failed", error=name)
+            self._lose(1)
+            return []
+
+    def _spooled(self, lines: list[bytes]) -> bool:
+        """Append *lines*, and empty the list; False if they are lost."""
+        if not lines:
+            return True
+        kept = self._insist(lambda: self._spool.append(lines))
+        if kept:
+            self._loader.wake()
+        else:
+            self._lose(len(lines))
+        lines.clear()
+        return kept
+
+    def _insist(self, do: Callable[[], None]) -> bool:
+        """Do it until it is done; False if it could not be done before all is closed."""
+        while True:
+            try:
+                do()
+            except (OSError, SetupError) as fault:
+                self._failed(fault)
+                if self._until is not None and time.monotonic() >= self._until:
+                    return False
+                time.sleep(PAUSE)
+                continue
+            if self._down:
+                self._down = False
+                self._say("info", "journal.spool_back")
+            return True
+
+    def _failed(self, fault: Exception) -> None:
+        with self._lock:
+            for mark in self._waiting:
+                mark.end(kept=False)
+        if not self._down:
+            self._down = True
+            told = str(fault) if isinstance(fault, SetupError) else type(fault).__name__
+            self._say("error", "journal.spool_down", problem=told)
+
+    def _lose(self, count: int) -> None:
+        """Count what is lost, and say so once a second at most."""
+        with self._lock:
+            self._lost += count
+            now = time.monotonic()
+            due = now - self._said >= 1.0
+            if due:
+                self._said = now
+        if due:
+            self._say("error", "journal.lost", lost=self._lost)
+
+
+def _joined(thread: threading.Thread, until: float) -> bool:
+    if thread is threading.current_thread():
+        return False
+    thread.join(max(0.0, until - time.monotonic()))
+    return not thread.is_alive()
+
+
+_at_exit: set[Writer] = set()
+_exiting = False
+
+
+_promised = False
+
+
+def _begun(writer: Writer, thread: threading.Thread) -> bool:
+    """Start *thread*, and promise to close *writer* at exit; False where no thread starts."""
+    if _exiting:
+        return False
+    _at_exit.add(writer)
+    _promise()
+    try:
+        thread.start()
+    except RuntimeError:
+        _at_exit.discard(writer)
+        return False
+    return True
+
+
+def _promise() -> None:
+    """Close at the end of the process; one of `multiprocessing` leaves `atexit` out."""
+    global _promised  # noqa: PLW0603 - once for each process
+    if _promised:
+        return
+    _promised = True
+    atexit.register(_close_all)
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None and processes.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _close_all, exitpriority=10)
+
+
+def _close_all() -> None:
+    global _exiting  # noqa: PLW0603 - that a process ends is the process's own
+    _exiting = True
+    for writer in list(_at_exit):
+        writer.close(CLOSING)
+
+
+def forget_all() -> None:
+    """Forget what was promised, in a forked child: it was the parent's promise."""
+    global _exiting, _promised  # noqa: PLW0603 - as above
+    _exiting = _promised = False
+    atexit.unregister(_close_all)
+    _at_exit.clear()
