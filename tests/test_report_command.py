@@ -1,0 +1,271 @@
+"""`pointsman report`: what it prints, writes and refuses, over a real journal."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from pointsman.gateway.certificates import written
+from pointsman.gateway.cli.app import Commands
+from pointsman.gateway.cli.comparison import report
+from pointsman.gateway.cli.session import Session
+from pointsman.gateway.errors import Reason
+from pointsman.gateway.journal.rows import Trail
+from pointsman.gateway.journal.store import Store
+from pointsman.gateway.records import Attempt
+from rivals import POINT, attempt, certified, feedback, paired, record, rows_of, split, trail
+
+pytest.importorskip("sqlalchemy")
+
+SPLIT = {"DECISION_ROUTER_PROVIDER": "current:50,jev:50"}
+USAGE = 2
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a folder of its own, and none of the developer's variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in os.environ:
+        if name.startswith("DECISION_"):
+            monkeypatch.delenv(name)
+
+
+def invoke(*args: str, env: Mapping[str, str] | None = None) -> Any:
+    app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+    app.command()(report)
+
+    @app.callback()
+    def options(ctx: typer.Context) -> None:
+        ctx.obj = Session()
+
+    return CliRunner().invoke(app, ["report", *args], env=env)
+
+
+def kept(trails: Sequence[Trail]) -> None:
+    store = Store.open("sqlite:///.pointsman/journal.db")
+    assert store.write(rows_of(trails)) == ()
+    store.close()
+
+
+def labelled(count: int = 300, *, label: bool = True) -> list[Trail]:
+    """Decisions with `jev` beside them: right nine times in ten, sure where it is right."""
+    dice = random.Random(2)
+    rows: list[Trail] = []
+    for number in range(count):
+        sure = 0.95 if dice.random() < 0.6 else 0.6
+        right = sure > 0.9 or dice.random() < 0.7
+        b = "billing" if right else "tech"
+        gold = "billing" if label else None
+        rows.append(paired(number, "billing", b, gold, sure=sure, subject=f"s{number}"))
+    return rows
+
+
+def halves(current: int, jev: int) -> list[Trail]:
+    sizes = [("current", n) for n in range(current)] + [("jev", n) for n in range(jev)]
+    return [
+        split(number, arm, f"{arm}-{n}", right=n % 10 > 0) for number, (arm, n) in enumerate(sizes)
+    ]
+
+
+def shown(*args: str, env: Mapping[str, str] | None = None) -> str:
+    found = invoke(POINT, *args, env=env)
+    assert found.exit_code == 0, found.output
+    return " ".join(found.stdout.split())
+
+
+def test_agreement_alone_is_told_and_never_called_accuracy(tmp_path: Path) -> None:
+    """Without a label nobody knows who is right: the whole output keeps to that."""
+    kept(labelled(label=False))
+    page = tmp_path / "report.html"
+    said = shown("--html", str(page))
+    assert "kappa" in said
+    assert "not yet: needs about 86 more labelled decisions" in said
+    assert "nobody knows who is right" in said
+    assert "accura" not in (said + page.read_text("utf-8")).lower()
+
+
+def test_all_parts_of_a_comparison_with_labels_and_a_certificate() -> None:
+    kept(labelled())
+    Path("thresholds.json").write_bytes(written(certified(0.9)))
+    said = shown("--thresholds", "thresholds.json")
+    assert "jev may replace current at α = 5 %" in said
+    for part in ("Agreement", "Who is right", "At equal certified risk", "Time and money"):
+        assert part in said
+    assert "McNemar p =" in said
+    assert "current has no confidence" in said
+
+
+def test_the_variable_names_the_certificates_too() -> None:
+    kept(labelled())
+    Path("mine.json").write_bytes(written(certified(0.9)))
+    assert "may replace" in shown(env={"DECISION_THRESHOLDS": "mine.json"})
+
+
+def test_without_certificates_raw_thresholds_come_with_a_warning() -> None:
+    kept(labelled(60))
+    said = shown()
+    assert "never compare two deciders in one row" in said
+    assert "jev from decides" in said
+    assert "calibrate" in said or "more labelled decisions" in said
+
+
+def test_json_is_the_whole_report() -> None:
+    kept(labelled())
+    found = json.loads(invoke(POINT, "--json").stdout)
+    assert (found["a"], found["b"], found["decisions"]) == ("current", "jev", 300)
+    assert found["judgements"][0]["a"]["rows"] == 300
+    assert found["verdict"]["word"] in ("yes", "not yet", "no", "blocked")
+
+
+def test_the_page_loads_nothing_and_escapes_what_deciders_said(tmp_path: Path) -> None:
+    """An option is whatever a decider's point says; on a page it is text."""
+    canary = "<script>alert(1)</script>"
+    kept([paired(n, "billing", canary, "billing") for n in range(30)])
+    page = tmp_path / "report.html"
+    shown("--html", str(page))
+    html = page.read_text("utf-8")
+    assert canary not in html
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    kept([paired(n, "billing", "\x1b[31mred", "billing") for n in range(30)])
+    assert "\x1b[31m" not in shown()
+
+
+def test_the_fallback_is_told_with_what_it_fixed() -> None:
+    unsure = attempt("jev", "tech", 0.6, Reason.LOW_CONFIDENCE)
+    attempts = (unsure, Attempt(provider="current", seconds=0.5))
+    rows = [
+        trail(
+            record(n, "billing", variant="jev", reason=Reason.LOW_CONFIDENCE, attempts=attempts),
+            told=feedback(n, "billing") if n < 4 else None,
+        )
+        for n in range(10)
+    ]
+    kept(rows)
+    said = shown()
+    assert "jev fell back: low_confidence 10 (100.0 %)" in said
+    assert "Of 4 labelled ones the fallback fixed 4, broke 0" in said
+
+
+def test_a_split_is_compared_by_the_shares_that_are_set() -> None:
+    kept(halves(200, 200))
+    said = shown(env=SPLIT)
+    assert "Sample ratio: subjects fell as planned" in said
+    assert "Not yet: the interval includes zero" in said
+    assert "always valid" in said
+
+
+def test_a_split_that_fell_otherwise_is_not_compared() -> None:
+    kept(halves(200, 320))
+    said = shown(env=SPLIT)
+    assert "nothing can be compared" in said
+    assert "Nothing is compared until that is explained" in said
+    assert "always valid" not in said
+    told = shown("--shares", "current:38.5,jev:61.5")
+    assert "subjects fell as planned" in told
+
+
+def test_another_experiment_has_no_shares_here() -> None:
+    kept(halves(60, 60))
+    said = shown("--experiment", "2", env=SPLIT)
+    assert "shares are not known" in said
+    assert "of other experiments, left out 120" in said
+
+
+def test_only_the_period_asked_for_is_read() -> None:
+    kept(labelled(120))
+    said = json.loads(invoke(POINT, "--until", "2026-09-21T15:00", "--json").stdout)
+    assert 0 < said["decisions"] < 120
+
+
+FAULTS: dict[str, tuple[Sequence[str], str]] = {
+    "no decision of the point": (["GLOBAL_SUPERVISOR"], "It holds: ROUTER (5)"),
+    "nobody of that name": ([POINT, "--b", "chat"], "chat has not answered"),
+    "a period without decisions": ([POINT, "--until", "2020-01-01"], "no decision of it"),
+    "shares that are none": ([POINT, "--shares", "jev"], "current:90,jev:10"),
+    "a time that is none": ([POINT, "--since", "yesterday"], "is no time"),
+    "no file of certificates": ([POINT, "--thresholds", "gone.json"], "--thresholds"),
+}
+
+
+@pytest.mark.parametrize(("args", "told"), FAULTS.values(), ids=FAULTS)
+def test_what_cannot_be_compared_is_told_with_what_to_do(args: Sequence[str], told: str) -> None:
+    kept(labelled(5))
+    found = invoke(*args)
+    assert found.exit_code == USAGE
+    assert told in " ".join(found.stderr.split())
+    assert found.stdout == ""
+
+
+def test_where_nobody_else_answered_it_says_how_to_begin() -> None:
+    kept([trail(record(0, "billing"))])
+    found = invoke(POINT)
+    assert found.exit_code == USAGE
+    assert "DECISION_ROUTER_SHADOW" in found.stderr
+    assert "pointsman replay" in found.stderr
+
+
+def test_who_decides_today_may_have_another_name() -> None:
+    """Where a provider stands in for the host's own path, it says which to name."""
+    asked = (attempt("local", "billing"),)
+    kept([trail(record(0, "billing", provider="local", attempts=asked), [attempt("jev", "tech")])])
+    found = invoke(POINT)
+    assert found.exit_code == USAGE
+    assert "Say with --a who decides today: jev, local" in " ".join(found.stderr.split())
+    assert "jev against local" in shown("--a", "local")
+
+
+def test_costs_with_the_fallback_where_both_are_known() -> None:
+    def one(n: int) -> Trail:
+        asked = [attempt("chat", "tech"), attempt("jev", "tech", 0.95 if n % 2 else 0.6)]
+        return trail(record(n, "tech"), asked, feedback(n, "tech"))
+
+    kept([one(n) for n in range(60)])
+    Path("thresholds.json").write_bytes(written(certified(0.9)))
+    said = shown("--a", "chat", "--b", "jev", "--thresholds", "thresholds.json")
+    assert "1,000 decisions would cost about $0.60 with jev in front, $0.40 of it for jev" in said
+    assert "never compare two deciders" in said
+
+
+def test_arms_that_are_labelled_unequally_are_told() -> None:
+    rows = halves(100, 100)
+    kept([replace(one, feedback=()) if n < 80 else one for n, one in enumerate(rows)])
+    assert "labelled unequally" in shown(env=SPLIT)
+
+
+def test_without_a_journal_it_says_so() -> None:
+    found = invoke(POINT)
+    assert found.exit_code == USAGE
+    assert "there is no journal yet" in found.stderr
+
+
+def test_a_point_that_nobody_declares_is_compared_all_the_same() -> None:
+    """A journal may hold the points of a program that is not here."""
+    rows = halves(60, 60)
+    name = "OWN_POINT"
+    kept(
+        [
+            replace(
+                one,
+                decision=replace(one.decision, record=replace(one.decision.record, point=name)),
+            )
+            for one in rows
+        ]
+    )
+    found = invoke(name, env={"DECISION_OWN_POINT_PROVIDER": "current:50,jev:50"})
+    assert found.exit_code == 0, found.output
+    assert "subjects fell as planned" in found.stdout

@@ -1,0 +1,252 @@
+"""The verdict: a table of evidence and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from pointsman.gateway.evaluation.arms import Ratio, Split
+from pointsman.gateway.evaluation.guarding import Guarded, Side
+from pointsman.gateway.evaluation.handing import Handover
+from pointsman.gateway.evaluation.judging import Judged, Share
+from pointsman.gateway.evaluation.numerics import exact_lower, exact_upper
+from pointsman.gateway.evaluation.spreads import Rung, Spread
+from pointsman.gateway.evaluation.verdict import Evidence, verdict
+
+
+def guarded(errors: int = 2, labelled: int = 200, **given: Any) -> Guarded:
+    """`jev` above its certified threshold."""
+    made = Guarded(
+        provider="jev",
+        question="decision",
+        alpha=0.05,
+        thresholds=("0.9",),
+        labels="gold",
+        always=False,
+        rows=400,
+        unmatched=0,
+        decided=200,
+        reasons={},
+        labelled=labelled,
+        errors=errors,
+        low=exact_lower(errors, labelled, 0.05),
+        bound=exact_upper(errors, labelled, 0.05),
+    )
+    return replace(made, **given)
+
+
+def uncertified(**given: Any) -> Guarded:
+    told = {"labels": "", "thresholds": (), "rows": 0, "decided": 0, "why": "no certificate"}
+    return guarded(0, 0, **{**told, **given})
+
+
+def judged(rows: int = 400) -> Judged:
+    share = Share(rows, rows, 0.9, 1.0)
+    return Judged(
+        question="decision",
+        pairs=rows,
+        unclear=0,
+        agreed_labelled=1.0,
+        differ_labelled=1.0,
+        a=share,
+        b=share,
+        only_a=0,
+        only_b=0,
+        exact=1.0,
+        mid_p=1.0,
+        difference=0.0,
+        low=0.0,
+        high=0.0,
+        better="",
+        needed=None,
+        f1_a=1.0,
+        f1_b=1.0,
+        slices=(),
+    )
+
+
+def spread(labelled: int = 400, **given: Any) -> Spread:
+    made = Spread(
+        provider="jev",
+        question="decision",
+        rows=400,
+        labelled=labelled,
+        rungs=(Rung(0.5, labelled, labelled, 0, 0.1),),
+        curve=(),
+        sureness=None,
+        certifiable=False,
+        needed=120,
+        hopeless=False,
+        alpha=0.05,
+    )
+    return replace(made, **given)
+
+
+def handover(low: float, high: float) -> Handover:
+    return Handover(
+        question="decision",
+        rows=400,
+        decided=200,
+        only_a=4,
+        only_b=2,
+        difference=(low + high) / 2,
+        low=low,
+        high=high,
+    )
+
+
+def split(**given: Any) -> Split:
+    made = Split(
+        experiment="1",
+        arms=(),
+        ratio=Ratio("all", {"current": 500, "jev": 500}, 0.5),
+        days=(),
+        crossed=0,
+        unsticky=0,
+        others=0,
+        effect=0.02,
+    )
+    return replace(made, **given)
+
+
+def evidence(**given: Any) -> Evidence:
+    """Everything in favour of `jev`, unless something else is given."""
+    made = Evidence(
+        point="ROUTER",
+        a="current",
+        b="jev",
+        alpha=0.05,
+        effect=0.02,
+        judged=[judged()],
+        guarded=[guarded()],
+        spreads=[spread()],
+        handovers=[handover(-0.01, 0.02)],
+        split=None,
+    )
+    return replace(made, **given)
+
+
+CASES = {
+    "all in favour": (evidence(), "yes", None),
+    "a split that fell as planned": (evidence(split=split()), "yes", None),
+    "a split that did not": (
+        evidence(split=split(ratio=Ratio("all", {"current": 9, "jev": 1}, 1e-5))),
+        "blocked",
+        None,
+    ),
+    "a split that is lost": (
+        evidence(split=split(difference=-0.1, low=-0.2, high=-0.01, better="a")),
+        "no",
+        None,
+    ),
+    "a split that nobody has won yet": (
+        evidence(split=split(difference=0.1, low=-0.1, high=0.3)),
+        "yes",
+        None,
+    ),
+    "a promise surely broken": (evidence(guarded=[guarded(25)]), "no", None),
+    "a promise in doubt": (evidence(guarded=[guarded(12)]), "not yet", 2171),
+    "a side surely broken": (
+        evidence(guarded=[guarded(missed=Side(20, 100, 0.12, 0.3), alarms=Side(0, 9, 0.0, 0.3))]),
+        "no",
+        None,
+    ),
+    "no threshold was certified, and none will be": (
+        evidence(guarded=[uncertified(labels="gold")], spreads=[spread(hopeless=True)]),
+        "no",
+        None,
+    ),
+    "certified, whatever a raw threshold would do": (
+        evidence(spreads=[spread(hopeless=True)]),
+        "yes",
+        None,
+    ),
+    "it would decide nothing": (evidence(guarded=[guarded(0, 0, decided=0)]), "no", None),
+    "surely fewer right": (evidence(handovers=[handover(-0.09, -0.03)]), "no", None),
+    "fewer right, but not by what matters": (
+        evidence(handovers=[handover(-0.03, -0.01)]),
+        "yes",
+        None,
+    ),
+    "certified against agreement": (
+        evidence(guarded=[guarded(labels="agreement")]),
+        "not yet",
+        None,
+    ),
+    "no label at all": (evidence(judged=[], spreads=[spread(0, needed=86)]), "not yet", 86),
+    "no label and no certificate": (
+        evidence(judged=[], spreads=[spread(0)], guarded=[uncertified()], handovers=[]),
+        "not yet",
+        86,
+    ),
+    "no certificate, labels that would do": (
+        evidence(guarded=[uncertified()], spreads=[spread(certifiable=True, needed=None)]),
+        "not yet",
+        None,
+    ),
+    "no certificate, more labels wanted": (evidence(guarded=[uncertified()]), "not yet", 120),
+    "no certificate, and nobody can say how many labels": (
+        evidence(guarded=[uncertified()], spreads=[spread(needed=None)]),
+        "not yet",
+        None,
+    ),
+    "no certificate, and surely none to come": (
+        evidence(guarded=[uncertified()], spreads=[spread(needed=None, hopeless=True)]),
+        "no",
+        None,
+    ),
+    "not tried at this rate": (
+        evidence(guarded=[uncertified(labels="gold", why="not tried at this error rate")]),
+        "not yet",
+        120,
+    ),
+    "certified for another model": (
+        evidence(guarded=[guarded(0, 0, rows=0, decided=0, unmatched=400)]),
+        "not yet",
+        None,
+    ),
+    "few labels above the threshold": (evidence(guarded=[guarded(0, 20)]), "not yet", 60),
+    "few labels that both answered": (evidence(judged=[judged(20)]), "not yet", 30),
+    "few of both, but a split that compares": (
+        evidence(judged=[judged(20)], split=split(difference=0.0, low=-0.1, high=0.1)),
+        "yes",
+        None,
+    ),
+    "nobody answered": (evidence(guarded=[], judged=[], spreads=[], handovers=[]), "not yet", None),
+}
+
+
+@pytest.mark.parametrize(("given", "word", "needed"), CASES.values(), ids=CASES)
+def test_what_follows_from_the_evidence(given: Evidence, word: str, needed: int | None) -> None:
+    """A number of labelled decisions stands with "not yet" wherever labels are what is missing."""
+    found = verdict(given)
+    assert (found.word, found.needed) == (word, needed)
+    assert found.because
+    if needed is not None:
+        assert f"about {needed:,} more labelled decisions" in found.sentence
+
+
+def test_the_sentences_name_who_and_at_which_rate() -> None:
+    assert verdict(evidence()).sentence == "jev may replace current at α = 5 %"
+    lost = verdict(evidence(guarded=[guarded(25)]))
+    assert lost.sentence == "no: jev must not replace current at α = 5 %"
+
+
+def test_a_broken_side_is_named() -> None:
+    sided = guarded(missed=Side(20, 100, 0.12, 0.3), alarms=Side(0, 9, 0.0, 0.3))
+    (why,) = verdict(evidence(guarded=[sided])).because
+    assert why.startswith("20 of 100 that are true are answered wrongly")
+
+
+def test_several_questions_are_named_and_all_must_hold() -> None:
+    other = guarded(25, question="urgent")
+    found = verdict(evidence(guarded=[guarded(), other]))
+    assert found.word == "no"
+    assert found.because[0].startswith("urgent: ")
+
+
+def test_agreement_is_never_called_accuracy() -> None:
+    for given, _, _ in CASES.values():
+        assert "accura" not in " ".join((verdict(given).sentence, *verdict(given).because))
