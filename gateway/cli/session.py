@@ -87,7 +87,7 @@ class Session:
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
         if keeps and f"{PREFIX}JOURNAL" not in read.values:
-            over[f"{PREFIX}JOURNAL"] = HERE
+            over.setdefault(f"{PREFIX}JOURNAL", HERE)
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)
