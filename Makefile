@@ -51,6 +51,7 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/turn.py
+	$(BIN)/python benchmarks/promises.py
 	$(BIN)/python benchmarks/local_accuracy.py
 
 format: $(VENV)/.dev

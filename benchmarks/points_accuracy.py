@@ -36,7 +36,7 @@ from pointsman import (
     SetupError,
 )
 from pointsman.decision_points import pointsman_points
-from pointsman.gateway.evaluation.numerics import wilson
+from pointsman.gateway.evaluation.statistics.numerics import wilson
 from pointsman.gateway.points import suffix_of
 from pointsman.gateway.records import Attempt
 

@@ -28,9 +28,9 @@ from collections.abc import Callable
 from statistics import fmean
 from typing import NamedTuple
 
-from pointsman.gateway.evaluation.certifying import Certified, certify
-from pointsman.gateway.evaluation.numerics import binomial_cdf
-from pointsman.gateway.evaluation.ruling import measured_rule
+from pointsman.gateway.evaluation.statistics.certifying import Certified, certify
+from pointsman.gateway.evaluation.statistics.numerics import binomial_cdf
+from pointsman.gateway.evaluation.statistics.ruling import measured_rule
 
 DELTA, NOISE = 0.05, 0.001
 PARTS = ((0.40, 0.94, 1.00), (0.35, 0.75, 1.00), (0.25, 0.50, 0.80))  # weight, from, to

@@ -26,6 +26,7 @@ from .plugins import Call
 from .questions import Ask, Outcome
 from .recording import attempt_of, outcome_of
 from .records import Attempt, Record, Shadow
+from .resilience import DEEPEST
 from .steps import Sent
 
 if TYPE_CHECKING:
@@ -69,23 +70,32 @@ class Background:
         self.starved = 0
 
     def put(self, job: Job) -> None:
-        """Ask the shadows of *job* when there is time; never waits."""
+        """Ask the shadows of *job* when there is time; never waits, never raises."""
         with self._lock:
             if self._pid != os.getpid():  # a fork: the parent asks its own
                 self._pid, self._worker = os.getpid(), None
-            self._worker = worker = self._worker or Worker()
-            taken = worker.takes(job)
-            self.starved += not taken
+            taken = self._takes(job)
+            self.starved = starved = self.starved + (not taken)
         if not taken:
-            job.wiring.telemetry.shadow_starved(job.record.point, self.starved)
+            job.wiring.telemetry.shadow_starved(job.record.point, starved)
+
+    def _takes(self, job: Job) -> bool:
+        try:
+            self._worker = self._worker or Worker()
+            return self._worker.takes(job)
+        except RuntimeError:  # no more threads: too many, or the interpreter is ending
+            return False
 
     def close(self, seconds: float) -> None:
         """Wait until all shadows have been asked, at most *seconds*; then end the rest."""
-        with self._lock:
-            worker = self._worker if self._pid == os.getpid() else None
-            self._worker = None
-        if worker is not None:
-            worker.close(seconds)
+        until = time.monotonic() + seconds
+        for _ in range(DEEPEST + 1):  # what one of them asked nested may have shadows of its own
+            with self._lock:
+                worker = self._worker if self._pid == os.getpid() else None
+                self._worker = None
+            if worker is None:
+                return
+            worker.close(max(0.0, until - time.monotonic()))
 
 
 class Worker:
@@ -97,13 +107,15 @@ class Worker:
         self._thread = LoopThread("pointsman-shadows")
         self._places = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._lock = Lock()
         self._waiting = 0
 
     def takes(self, job: Job) -> bool:
         """Take *job* in, unless too many are waiting."""
-        if self._waiting >= WAITING:
-            return False
-        self._waiting += 1
+        with self._lock:
+            if self._waiting >= WAITING:
+                return False
+            self._waiting += 1
         self._thread.soon(self._start, job)
         return True
 
@@ -115,7 +127,8 @@ class Worker:
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self._waiting -= 1
+        with self._lock:
+            self._waiting -= 1
         if not task.cancelled():
             task.result()  # a bug of ours surfaces in the loop's own handler
 
@@ -142,7 +155,7 @@ async def _shadow(job: Job, beside: Beside, places: asyncio.Semaphore) -> None:
             case.call = msgspec.structs.replace(case.call, deadline=until)
             with contextlib.suppress(NoAnswer):  # its attempt says why
                 await drive_async(consult(case), wiring.asking.async_)
-    except (Exception, SystemExit, KeyboardInterrupt) as bug:  # the host has its decision
+    except (Exception, SystemExit, KeyboardInterrupt) as bug:  # noqa: BLE001 - only a row may tell
         wiring.telemetry.provider_bug(beside.lane.name, bug)
     finally:
         if not case.attempts:  # ended while it waited for a place

@@ -150,16 +150,18 @@ def _overruled(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[F
 
 def _tried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
     """Shadows that nothing keeps, and experiments without a split."""
-    for point in known.values():
-        plan = wiring.settings.plan(point)
-        if plan.shadows and not wiring.settings.globals.journaled:
+    plans = [wiring.settings.plan(point) for point in known.values()]
+    for plan in plans if not wiring.settings.globals.journaled else ():
+        if plan.shadows:
             problem = "nothing keeps what it answers: it is only logged"
             yield Fault(plan.why["shadow"], problem, "Set DECISION_JOURNAL")
+    read = {plan.why.get("experiment") for plan in plans}
     for name, group in wiring.settings.points.items():
-        if group.experiment and not (group.provider and ":" in group.provider):
-            problem = "no split of this name's traffic is set"
+        variable = f"{PREFIX}{name}_EXPERIMENT"
+        if group.experiment and variable not in read:
+            problem = "no traffic is split under it"
             fix = f"Split it, as in {PREFIX}{name}_PROVIDER=current:90,jev:10, or unset it"
-            yield Fault(f"{PREFIX}{name}_EXPERIMENT", problem, fix)
+            yield Fault(variable, problem, fix)
 
 
 def _strayed(settings: Settings) -> Iterable[Fault]:

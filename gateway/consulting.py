@@ -61,10 +61,11 @@ class Consultation:
             self._wiring.keeper.observed(self._wiring, self._case, record, value)
 
     def __del__(self) -> None:
-        """Keep what was asked in vain, though nobody told what current did."""
-        keeper = self._wiring.keeper
-        if self._case.attempts and self.decision is None and not self._told:
-            keeper.unobserved(self._wiring, self._case, recorded(self._case, CURRENT))
+        """Keep what was asked in vain, or assigned, though nobody told what current did."""
+        keeper, case = self._wiring.keeper, self._case
+        assigned = case.exposure is not None and self._asked  # both arms of a split are counted
+        if (case.attempts or assigned) and self.decision is None and not self._told:
+            keeper.unobserved(self._wiring, case, recorded(case, CURRENT))
 
     @property
     def _watched(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +19,7 @@ from .records import Record, Shadow
 
 if TYPE_CHECKING:
     from .journal.journal import Journal
+    from .journal.rows import FeedbackRow
     from .telemetry import Telemetry
     from .wiring import Wiring
 
@@ -69,7 +72,8 @@ class Keeper:
 
             subject = case.call.subject
             self.journal.put(Decided(record, case.point, ask, case.language, subject))
-        if case.besides and ask is not None and record.provider:
+        made = record.provider or record.undecided  # else the host has got an exception
+        if case.besides and ask is not None and made:
             case = msgspec.structs.replace(case, ask=ask)
             self._background.put(Job(wiring, case, record))
 
@@ -87,7 +91,7 @@ class Keeper:
 
         Raises:
             SetupError: No journal is kept.
-            DeclarationError: Nothing is said.
+            DeclarationError: Nothing is said, or what no row can hold.
 
         """
         if self.journal is None:
@@ -95,10 +99,30 @@ class Keeper:
             raise SetupError.of(JOURNAL, "no journal is kept, so feedback is lost", fix)
         if right is None and label is None:
             raise DeclarationError("feedback says `right=`, or what would have been: `label=`")
-        from .journal.rows import FeedbackRow
+        self.journal.put(_row(decision, right, label))
 
-        row = FeedbackRow(id=new_id(), of=decision, at=time.time(), right=right, label=label)
-        self.journal.put(row)
+
+def _row(decision: str, right: bool | None, label: Outcome) -> FeedbackRow:  # noqa: FBT001 - as given
+    """
+    Check what was found out, which the journal could only lose later.
+
+    Raises:
+        DeclarationError: No id, no truth, or a label that is no outcome.
+
+    """
+    from .journal.rows import FeedbackRow
+
+    given = {"of": decision, "right": right, "id": new_id(), "at": time.time()}
+    try:
+        plain = msgspec.to_builtins(label, builtin_types=(bytes,))  # of an Enum, its value
+        row = msgspec.convert({**given, "label": plain}, FeedbackRow)
+    except (TypeError, msgspec.ValidationError) as why:
+        how = "feedback takes a decision's id, and `label=` in the point's vocabulary"
+        raise DeclarationError(f"{how}: {why}") from None
+    values = row.label.values() if isinstance(row.label, Mapping) else (row.label,)
+    if not all(math.isfinite(one) for one in values if isinstance(one, float)):
+        raise DeclarationError("feedback's label is no finite number")
+    return row
 
 
 def _supplied(case: Case, value: object) -> Ask | None:

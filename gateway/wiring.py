@@ -144,7 +144,7 @@ class Wiring:
             return self._trials[name]
 
     def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
-        """Put another lane, or `current`, in the place of the planned one."""
+        """Put another lane, or `current`, in the place of the planned one, and nobody beside it."""
         wired = self.wired(point)
         name = CURRENT if lane is None else lane.name
         why = {**wired.plan.why, "provider": OVERRIDE}
@@ -153,7 +153,7 @@ class Wiring:
             minimum, why["minimum"] = self.settings.own_minimum(name)
             gate = msgspec.structs.replace(gate, minimum=minimum)
         plan = msgspec.structs.replace(wired.plan, provider=name, gate=gate, why=why)
-        return msgspec.structs.replace(wired, plan=plan, planned=lane, arms={})
+        return msgspec.structs.replace(wired, plan=plan, planned=lane, arms={}, besides=())
 
     def substitute(self, provider: str | Provider) -> Lane | None:
         """Give the lane of an override: a provider, its name, or `current` for none."""

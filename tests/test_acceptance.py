@@ -24,8 +24,8 @@ from pointsman import (
     When,
 )
 from pointsman.gateway.acceptance import Verdict, accept
-from pointsman.gateway.gates import Gate, Scale
 from pointsman.gateway.confidence import choice_confidence, score_confidence
+from pointsman.gateway.gates import Gate, Scale
 
 NAN, INF = math.nan, math.inf
 GATE = Gate(0.7)

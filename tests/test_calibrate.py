@@ -17,14 +17,18 @@ from pointsman import Choice, DecisionPoint, Predicate, Score, SetupError
 from pointsman.gateway.answers import Answer
 from pointsman.gateway.certificates import Certificate, Thresholds, read, written
 from pointsman.gateway.errors import Reason
-from pointsman.gateway.evaluation.calibrating import Asked, Result, calibrate, merged
-from pointsman.gateway.evaluation.checking import check, day, since
-from pointsman.gateway.evaluation.collecting import Wanted, collect
-from pointsman.gateway.evaluation.describing import share
-from pointsman.gateway.evaluation.findings import Calibration, Costs, Refused, Settings
-from pointsman.gateway.evaluation.labelling import from_current, from_feedback, from_labels
-from pointsman.gateway.evaluation.numerics import binomial_cdf, exact_upper, wilson
-from pointsman.gateway.evaluation.samples import Sample, by_key
+from pointsman.gateway.evaluation.calibration.calibrating import Asked, Result, calibrate, merged
+from pointsman.gateway.evaluation.calibration.checking import check, day, since
+from pointsman.gateway.evaluation.calibration.collecting import Wanted, collect
+from pointsman.gateway.evaluation.calibration.describing import share
+from pointsman.gateway.evaluation.calibration.findings import Calibration, Costs, Refused, Settings
+from pointsman.gateway.evaluation.calibration.labelling import (
+    from_current,
+    from_feedback,
+    from_labels,
+)
+from pointsman.gateway.evaluation.calibration.samples import Sample, by_key
+from pointsman.gateway.evaluation.statistics.numerics import binomial_cdf, exact_upper, wilson
 from pointsman.gateway.gates import Cut, Gate
 from pointsman.gateway.journal.rows import DecisionRow, FeedbackRow, Kept, ShadowRow, Trail
 from pointsman.gateway.keys import QuestionKey, keys_of

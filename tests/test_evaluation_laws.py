@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pointsman.gateway.evaluation import (
+from pointsman.gateway.evaluation.statistics import (
     certifying,
     comparing,
     cutting,
@@ -23,8 +23,8 @@ from pointsman.gateway.evaluation import (
     ruling,
     selective,
 )
-from pointsman.gateway.evaluation.certifying import Certified, NotCertified
-from pointsman.gateway.evaluation.cutting import Cut
+from pointsman.gateway.evaluation.statistics.certifying import Certified, NotCertified
+from pointsman.gateway.evaluation.statistics.cutting import Cut
 
 law = settings(max_examples=50, deadline=None)
 cents = st.integers(0, 100).map(lambda cent: cent / 100)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pointsman.gateway.evaluation import (
+from pointsman.gateway.evaluation.statistics import (
     certifying,
     comparing,
     isotonic,
@@ -29,7 +29,7 @@ from pointsman.gateway.evaluation import (
     ruling,
     selective,
 )
-from pointsman.gateway.evaluation.certifying import Certified, NotCertified
+from pointsman.gateway.evaluation.statistics.certifying import Certified, NotCertified
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "vectors" / "evaluation.json").read_text("utf-8")

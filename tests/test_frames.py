@@ -25,9 +25,9 @@ from pointsman import (
     When,
 )
 from pointsman.gateway.acceptance import accept
-from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Chosen
 from pointsman.gateway.frames import Frame
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.turns.dividing import Portion, billed, divided
 from pointsman.gateway.turns.sharing import Joint, Part, joined
 from telling import INPUT, ROUTING, rail, router

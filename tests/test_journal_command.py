@@ -19,8 +19,8 @@ from journaled import START, decision, schema_of, server, shadow, verdict
 from pointsman import SetupError
 from pointsman.gateway.answers import Usage
 from pointsman.gateway.cli.app import Commands
-from pointsman.gateway.cli.journal import _coming, journal
-from pointsman.gateway.cli.journal_times import age, moment
+from pointsman.gateway.cli.journal.command import _coming, journal
+from pointsman.gateway.cli.journal.times import age, moment
 from pointsman.gateway.cli.session import Session
 from pointsman.gateway.errors import Reason
 from pointsman.gateway.journal.exporting import read_file, write_file
@@ -152,7 +152,7 @@ def test_an_empty_journal_is_no_fault() -> None:
 
 def test_what_comes_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each decision once, also one that another process writes late."""
-    monkeypatch.setattr("pointsman.gateway.cli.journal.EVERY", 0)
+    monkeypatch.setattr("pointsman.gateway.cli.journal.command.EVERY", 0)
     now = 4_000_000_000.0  # after every clock
     store = Store.open("sqlite:///follow.db")
     store.write([decision(1, at=now)])

@@ -24,8 +24,8 @@ from faulty import Does, Server, Visit, encoded, failed, head, replies, waits
 from pointsman import Chosen, Gateway, Held, Predicate, Reply, Usage
 from pointsman.gateway.answers import RawAnswer
 from pointsman.gateway.cli.app import app
-from pointsman.gateway.cli.replay_limits import Pace, Purse
-from pointsman.gateway.cli.replay_writing import Writing
+from pointsman.gateway.cli.replaying.limits import Pace, Purse
+from pointsman.gateway.cli.replaying.writing import Writing
 from pointsman.gateway.errors import Reason, SetupError
 from pointsman.gateway.journal.rows import FeedbackRow, Row, Trail
 from pointsman.gateway.journal.store import Store, StoreDown

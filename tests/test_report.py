@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from pointsman.gateway.certificates import Thresholds
 from pointsman.gateway.errors import Reason
-from pointsman.gateway.evaluation.arms import FEWEST, Plan, Split
-from pointsman.gateway.evaluation.arms import split as arms_of
-from pointsman.gateway.evaluation.report import Report, Wanted, compare
-from pointsman.gateway.evaluation.sightings import Reader
+from pointsman.gateway.evaluation.comparison.arms import FEWEST, Plan, Split
+from pointsman.gateway.evaluation.comparison.arms import split as arms_of
+from pointsman.gateway.evaluation.comparison.report import Report, Wanted, compare
+from pointsman.gateway.evaluation.comparison.sightings import Reader
 from pointsman.gateway.journal.rows import FeedbackRow, Trail
 from pointsman.gateway.keys import QuestionKey
 from pointsman.gateway.points import DecisionPoint

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from pointsman.gateway.certificates import written
 from pointsman.gateway.cli.app import Commands
-from pointsman.gateway.cli.comparison import report
+from pointsman.gateway.cli.comparison.command import report
 from pointsman.gateway.cli.session import Session
 from pointsman.gateway.errors import Reason
 from pointsman.gateway.journal.rows import Trail

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pointsman.gateway.evaluation.arms import Ratio, Split
-from pointsman.gateway.evaluation.guarding import Guarded, Side
-from pointsman.gateway.evaluation.handing import Handover
-from pointsman.gateway.evaluation.judging import Judged, Share
-from pointsman.gateway.evaluation.numerics import exact_lower, exact_upper
-from pointsman.gateway.evaluation.spreads import Rung, Spread
-from pointsman.gateway.evaluation.verdict import Evidence, verdict
+from pointsman.gateway.evaluation.comparison.arms import Ratio, Split
+from pointsman.gateway.evaluation.comparison.guarding import Guarded, Side
+from pointsman.gateway.evaluation.comparison.handing import Handover
+from pointsman.gateway.evaluation.comparison.judging import Judged, Share
+from pointsman.gateway.evaluation.comparison.spreads import Rung, Spread
+from pointsman.gateway.evaluation.comparison.verdict import Evidence, verdict
+from pointsman.gateway.evaluation.statistics.numerics import exact_lower, exact_upper
 
 
 def guarded(errors: int = 2, labelled: int = 200, **given: Any) -> Guarded:

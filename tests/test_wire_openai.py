@@ -27,8 +27,8 @@ from pointsman import (
     Usage,
 )
 from pointsman.gateway.acceptance import accept
-from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Unread
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.wire import openai
 
 # the worked example of the protocol page, §2.2 and §2.3

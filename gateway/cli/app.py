@@ -16,13 +16,13 @@ from ..errors import DeclarationError, Fault, NoAnswer, SetupError
 from ..settings import Settings
 from . import USAGE, screen
 from .ask import ask
-from .calibrate import app as calibrate
-from .comparison import report
+from .calibration.command import app as calibrate
+from .comparison.command import report
 from .doctor import doctor
-from .journal import journal
+from .journal.command import journal
 from .points import points
 from .replay import replay_vectors
-from .replaying import replay
+from .replaying.command import replay
 from .run import run
 from .session import Session, default_env_file, readable
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..recording import outcome_of
 from ..errors import NoAnswer
+from ..recording import outcome_of
 from .results import Line, Results
 
 if TYPE_CHECKING:

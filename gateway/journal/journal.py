@@ -23,10 +23,11 @@ from ..masking import Mask
 from .addresses import address
 from .content import Content, Keep, Key
 from .entries import Entry
+from .exits import CLOSING, forget_all
 from .loader import Loader
 from .spool import Spool
 from .store import Store
-from .writer import CLOSING, Writer, forget_all
+from .writer import Writer
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -45,8 +46,8 @@ class JournalSettings(msgspec.Struct, frozen=True):
         url: `sqlite:///path`, `sqlite:////absolute/path` or `postgresql://…`.
         content: What is kept of subject and state.
         key: Of their hashes, at least 16 characters; None: one is made beside a SQLite file.
-        spool: The folder where rows wait for the database; None: beside a SQLite file, else in
-            the user's state folder.
+        spool: The folder where rows wait for the database, in a folder of their own for each
+            database; None: beside a SQLite file, else in the user's state folder.
 
     """
 
@@ -85,7 +86,7 @@ class Journal:
         made = address(settings.url)
         file = Path(str(made.database)) if made.drivername == "sqlite" else None
         self._url = settings.url if file is None else f"sqlite:///{file}"
-        self._spool = (settings.spool or _spool(made, file)).absolute()
+        self._spool = _spool(made, file, settings.spool).absolute()
         key = None
         if settings.content != "none":
             key = Key(settings.key, file and file.with_name(f"{file.name}.key"))
@@ -176,18 +177,21 @@ class Journal:
         self._begin()
 
 
-def _spool(url: URL, file: Path | None) -> Path:
-    """Choose where rows wait: not where those for another database do."""
-    if file is not None:
+def _spool(url: URL, file: Path | None, given: Path | None) -> Path:
+    """Choose where rows wait: never where those for another database do."""
+    if given is None and file is not None:
         return file.with_name(f"{file.name}.spool")
     query = sorted((name, value) for name, value in url.query.items() if name != "password")
-    server = repr([url.username, url.host, url.port, url.database, query])
+    told = repr([url.username, url.host, url.port, url.database, query])
+    name = f"spool-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    if given is not None:
+        return given / name
     try:
         home = Path.home()
     except RuntimeError:
         fix = "Name a folder on the local disk"
         raise SetupError.of("DECISION_JOURNAL_SPOOL", "this user has no home folder", fix) from None
-    return home / STATE / f"spool-{hashlib.sha256(server.encode()).hexdigest()[:16]}"
+    return home / STATE / name
 
 
 def _saying(tell: Tell) -> Callable[..., None]:

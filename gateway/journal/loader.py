@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -251,5 +252,6 @@ class Loader:
 
     def _close(self) -> None:
         if self._store is not None:
-            self._store.close()
+            with contextlib.suppress(Exception):  # a connection that is broken is closed already
+                self._store.close()
             self._store = None

@@ -178,7 +178,8 @@ class Segment:
 
     def abandon(self) -> None:
         """Close the file and nothing else: in a forked child it is still the parent's."""
-        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
 
 
 def _locked(descriptor: int) -> bool:

@@ -7,9 +7,7 @@ also happen in a signal handler. A thread turns what has gathered into lines and
 
 from __future__ import annotations
 
-import atexit
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,8 +15,10 @@ from typing import TypeAlias
 
 from ..errors import SetupError
 from ..forks import Lock
+from . import exits
 from .content import Content, Say
 from .entries import Entry
+from .exits import CLOSING
 from .loader import Loader, Mark
 from .segments import line_of
 from .spool import Spool
@@ -27,7 +27,6 @@ BOUND = 100_000  # entries in the queue: what gathers while the disk does not wr
 LINGER = 0.02  # seconds in which entries gather: what a kill can take, and 50 wake-ups a second
 CHUNK = 64  # entries of one write, about 1 ms of work: each write lets the host's threads go on
 PAUSE = 0.25  # seconds until a disk that does not write is tried again
-CLOSING = 10.0  # seconds for what is left at exit
 
 
 class Stop:
@@ -150,7 +149,7 @@ class Writer:
             if not self._queue.empty():
                 self._thread = thread
                 return False
-            _at_exit.discard(self)
+            exits.release(self)
             self._loader.stop(self._until or time.monotonic() + CLOSING)
             return True
 
@@ -219,7 +218,7 @@ class Writer:
         while True:
             try:
                 do()
-            except (OSError, SetupError) as fault:
+            except Exception as fault:  # noqa: BLE001 - whatever it is, the entries are still here
                 self._failed(fault)
                 if self._until is not None and time.monotonic() >= self._until:
                     return False
@@ -258,51 +257,13 @@ def _joined(thread: threading.Thread, until: float) -> bool:
     return not thread.is_alive()
 
 
-_at_exit: set[Writer] = set()
-_exiting = False
-
-
-_promised = False
-
-
 def _begun(writer: Writer, thread: threading.Thread) -> bool:
     """Start *thread*, and promise to close *writer* at exit; False where no thread starts."""
-    if _exiting:
+    if not exits.promise(writer):
         return False
-    _at_exit.add(writer)
-    _promise()
     try:
         thread.start()
     except RuntimeError:
-        _at_exit.discard(writer)
+        exits.release(writer)
         return False
     return True
-
-
-def _promise() -> None:
-    """Close at the end of the process; one of `multiprocessing` leaves `atexit` out."""
-    global _promised  # noqa: PLW0603 - once for each process
-    if _promised:
-        return
-    _promised = True
-    atexit.register(_close_all)
-    processes = sys.modules.get("multiprocessing.process")
-    if processes is not None and processes.parent_process() is not None:
-        from multiprocessing.util import Finalize
-
-        Finalize(None, _close_all, exitpriority=10)
-
-
-def _close_all() -> None:
-    global _exiting  # noqa: PLW0603 - that a process ends is the process's own
-    _exiting = True
-    for writer in list(_at_exit):
-        writer.close(CLOSING)
-
-
-def forget_all() -> None:
-    """Forget what was promised, in a forked child: it was the parent's promise."""
-    global _exiting, _promised  # noqa: PLW0603 - as above
-    _exiting = _promised = False
-    atexit.unregister(_close_all)
-    _at_exit.clear()

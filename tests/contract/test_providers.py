@@ -34,9 +34,9 @@ from pointsman import (
 )
 from pointsman.gateway import http
 from pointsman.gateway.acceptance import accept
-from pointsman.gateway.gates import Gate
 from pointsman.gateway.answers import Chosen, Held, Scored
 from pointsman.gateway.discovery import discover
+from pointsman.gateway.gates import Gate
 from pointsman.gateway.resilience import check_limits, shape_of
 from pointsman.gateway.wire import openai
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..numerics import wilson
+from ..statistics.numerics import wilson
 from .axes import EDGE, Axis, Plot, area, around, beside, finite, nothing, number, percent
 from .canvas import Entry, Markup, Sample, Sheet, box, marker, stroke, told, trace
 

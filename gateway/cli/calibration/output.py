@@ -1,0 +1,100 @@
+"""Files that a calibration writes: thresholds, a page, drawings; each whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...certificates import Thresholds, read
+from ...certificates import written as written_down
+from ...errors import SetupError
+from ...evaluation.calibration.calibrating import merged
+from ...evaluation.calibration.findings import Calibration
+from .page import drawings, page_of
+
+if TYPE_CHECKING:
+    from ...evaluation.calibration.calibrating import Result
+
+
+class Outputs(msgspec.Struct, frozen=True):
+    """
+    Where things go.
+
+    Attributes:
+        thresholds: The file of certificates; those of other keys stay in it.
+        html: One page; None: none.
+        svg: A folder for the drawings alone; None: none.
+
+    """
+
+    thresholds: Path
+    html: Path | None = None
+    svg: Path | None = None
+
+
+def put(results: Sequence[Result], outputs: Outputs) -> list[Path]:
+    """
+    Write what was found; the file of thresholds first. Nothing where all was refused.
+
+    Raises:
+        SetupError: A file is none of ours, or cannot be written.
+
+    """
+    made = [one for one in results if isinstance(one, Calibration)]
+    if not made:
+        return []
+    before = _before(outputs.thresholds)
+    written = [_whole(outputs.thresholds, written_down(merged(before, results)), "--out")]
+    if outputs.html is not None:
+        written.append(_whole(outputs.html, page_of(made).encode(), "--html"))
+    if outputs.svg is not None:
+        for one in made:
+            for name, drawing in drawings(one).items():
+                _whole(outputs.svg / f"{_named(name)}.svg", drawing.encode(), "--svg")
+        written.append(outputs.svg)
+    return written
+
+
+def _before(path: Path) -> Thresholds:
+    if not path.exists():
+        return Thresholds()
+    try:
+        return read(path)
+    except SetupError as error:
+        fix = "Nothing was written. Name another file with --out"
+        raise SetupError.of(f"--out {path}", error.faults[0].problem, fix) from None
+
+
+def _named(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+
+
+def _whole(path: Path, content: bytes, option: str) -> Path:
+    """
+    Write beside the file and put it in its place, so that nobody ever reads half of it.
+
+    Raises:
+        SetupError: It cannot be written.
+
+    """
+    target = path.resolve()
+    beside = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(beside).chmod(0o644)
+        Path(beside).replace(target)
+    except OSError as error:
+        if beside:
+            Path(beside).unlink(missing_ok=True)
+        problem = f"it cannot be written ({error.strerror})"
+        raise SetupError.of(f"{option} {path}", problem, "Name another place") from None
+    return path

@@ -1,0 +1,127 @@
+"""The words of a calibration: truth where labels are true, agreement where `current` gave them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from rich.text import Text
+
+from ...evaluation.calibration.levels import promises
+from .. import screen
+
+if TYPE_CHECKING:
+    from ...certificates import AtRisk, Certificate, Key
+    from ...evaluation.calibration.descriptions import Share
+    from ...evaluation.calibration.labelling import Labels
+
+
+class Words(msgspec.Struct, frozen=True):
+    """
+    What is said of answers.
+
+    Attributes:
+        rate: Share of the answers that are right.
+        right: What such an answer is.
+        wrong: What another answer is, in a heading.
+        labels: What a label is.
+        missed: Of a predicate: `no` where `yes` is the label.
+        alarms: Of a predicate: `yes` where `no` is the label.
+        caption: What answers are held against; for a headline.
+
+    """
+
+    rate: str
+    right: str
+    wrong: str
+    labels: str
+    missed: str
+    alarms: str
+    caption: str
+
+
+WORDS: dict[Labels, Words] = {
+    "gold": Words(
+        "accuracy", "right", "wrong", "labels", "missed", "false alarms", "held against labels"
+    ),
+    "agreement": Words(
+        "agreement with current",
+        "same as current",
+        "other than current",
+        "answers of current",
+        "against its yes",
+        "against its no",
+        "held against what current decided: agreement, not truth",
+    ),
+}
+
+
+def asked(key: Key) -> str:
+    """Say in one line how a question was asked."""
+    parts = [key.language or "any language", key.form.partition(":")[0], f"{key.scale} scale"]
+    if key.options.startswith("open:"):
+        parts.append(f"up to {key.options.rpartition(':')[2]} options")
+    return ", ".join(parts)
+
+
+def who(key: Key) -> str:
+    """Name who was asked, with the model that was served."""
+    return f"{key.provider} ({key.model})" if key.model else key.provider
+
+
+def title(key: Key) -> None:
+    """Print a line that says which question was asked of whom, and how."""
+    screen.line()
+    screen.line(
+        (key.point, "bold"), f" {key.question}  {who(key)}", (f"  {asked(key)}", screen.FAINT)
+    )
+
+
+def threshold(level: AtRisk, *, two_sided: bool) -> str:
+    """Write what a level believes."""
+    if not two_sided:
+        return "–" if level.minimum is None else f"{level.minimum:.4f}"
+    no = "never no" if level.no_below is None else f"no < {level.no_below:.4f}"
+    yes = "never yes" if level.yes_from is None else f"yes ≥ {level.yes_from:.4f}"
+    return f"{no}, {yes}"
+
+
+def verdict(certificate: Certificate, words: Words) -> str:
+    """Say in one sentence what a certificate promises."""
+    level, sided = certificate.used, certificate.two_sided
+    assert level is not None
+    risk, sure = f"{100 * certificate.risk:g} %", f"{100 * (1 - certificate.delta):g} %"
+    if not promises(level, sided=sided):
+        return f"nothing may be decided at {risk}: {level.why}{more(level)}"
+    if sided:
+        each = "of the true ones is answered no, of the false ones yes"
+        if certificate.labels == "agreement":
+            each = "of what current calls true is answered no, of what it calls false yes"
+        return f"{threshold(level, two_sided=True)}: at most {risk} {each} ({sure} sure)"
+    at = f"decided from {level.minimum:.4f} on"
+    covered = f"{100 * level.coverage:.1f} % of the rows"
+    return f"{at}: at most {risk} of it is {words.wrong} ({sure} sure); that is {covered}"
+
+
+def more(level: AtRisk) -> str:
+    """Say how many more labels could help."""
+    if level.needed is None:
+        return "; more labels would not help"
+    return f"; about {level.needed:,} more labels could"
+
+
+def share(one: Share) -> str:
+    """Write a share with its interval."""
+    interval = f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
+    return f"{screen.percent(one.count, one.of)} {interval}  ({one.count:,} of {one.of:,})"
+
+
+def told(*said: str | tuple[str, str]) -> None:
+    """Print a sentence that goes on in the next line at a blank."""
+    screen.out().print(Text.assemble(*said))
+
+
+def section(title: str) -> None:
+    """Begin a part of the report."""
+    screen.line()
+    screen.line((title, "bold"))

@@ -1,0 +1,108 @@
+"""
+How a command reaches the journal: from the variables alone.
+
+No gateway is made for it: a broken file of thresholds, or a provider without its key, must not
+keep anybody from reading what was decided.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...environment import Environment
+from ...errors import SetupError, raise_all
+from ...journaling import JOURNAL, journal_settings, store_of
+from ...settings import Settings
+from ..session import HERE, Session
+
+if TYPE_CHECKING:
+    import typer
+
+    from ...journal.journal import Journal
+    from ...journal.store import Store
+
+
+@contextmanager
+def journal_of(ctx: typer.Context, *, new: bool = False) -> Generator[Store]:
+    """
+    Lend the journal's database.
+
+    Args:
+        ctx: Of the command.
+        new: Whether it may be made; absent: it must be there.
+
+    Raises:
+        SetupError: No journal is kept, there is none yet, or it cannot be reached.
+
+    """
+    store = store_of(_settings(ctx.obj))
+    try:
+        if store.missing and not new:
+            raise _none_yet()
+        with reached():
+            yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def keeping(ctx: typer.Context) -> Generator[Journal]:
+    """
+    Lend the whole journal, with its key; what waits in its spool is in the database first.
+
+    Raises:
+        SetupError: No journal is kept, there is none yet, or it cannot be reached.
+
+    """
+    from ...journal.journal import Journal
+
+    with journal_of(ctx):
+        wanted = journal_settings(_settings(ctx.obj))
+    assert wanted is not None
+    journal = Journal(wanted, tell=_silent)
+    try:
+        if not journal.flush(WAITING):
+            raise _down("rows wait in the spool that it does not take")
+        with reached():
+            yield journal
+    finally:
+        journal.close()
+
+
+def _silent(level: str, event: str, fields: Mapping[str, Any]) -> None:
+    """Say nothing of what the journal does: what comes of it is said by the command."""
+
+
+WAITING = 60.0  # seconds for what waits in the spool
+
+
+@contextmanager
+def reached() -> Generator[None]:
+    """Tell of a database that is down as of any other fault."""
+    from ...journal.store import StoreDown
+
+    try:
+        yield
+    except StoreDown as error:
+        raise _down(str(error)) from None
+
+
+def _settings(session: Session) -> Settings:
+    there = Environment.read(None, session.env_file).values
+    over = {} if JOURNAL in there else {JOURNAL: HERE}
+    settings = Settings.gathered({**os.environ, **over}, session.env_file)
+    raise_all(fault for fault in settings.faults if fault.where.startswith(JOURNAL))
+    return settings
+
+
+def _none_yet() -> SetupError:
+    problem = "there is no journal yet"
+    fix = "It is made by the first decision that is recorded, or by `pointsman journal import`"
+    return SetupError.of(JOURNAL, problem, fix)
+
+
+def _down(problem: str) -> SetupError:
+    return SetupError.of(JOURNAL, problem, "Nothing is lost by it; try again")

@@ -1,0 +1,1 @@
+"""Two deciders beside each other: trails in, one report out."""

@@ -1,0 +1,1 @@
+"""Statistics of the standard library: numbers in, numbers out; nothing here knows a decision."""
