@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from ..gateway.variables import ProviderName
 from ..gateway.errors import SetupError
+from ..gateway.variables import ProviderName
 
 if TYPE_CHECKING:
     from ..gateway.plugins import Provider, Setup
