@@ -13,6 +13,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Windows without symlinks) the package is installed as a copy instead
 EDITABLE := $(if $(shell test -L src/pointsman/gateway && echo yes),--editable,)
 
+# tests of one file stay together; more than four at once meet each other at the database
+AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
+
 .PHONY: demo test check bench format clean
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -32,14 +35,14 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt pip
-	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,pii]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,parquet,pii,postgres]' --group dev
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	@$(BIN)/pointsman demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(AT_ONCE)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check

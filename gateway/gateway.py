@@ -139,7 +139,7 @@ class Gateway(Lifecycle):
         if not self._layers and not context.collectors(self):
             wired = wiring.wired(point)
             if wired.planned is None and not wired.arms and not wiring.keeper.watched:
-                return wired.certainly() if wired.shadowed() else None
+                return self._wired(wiring, point).certainly() if wired.shadowed() else None
         return self._wired(wiring, point)
 
     # --- deciding ------------------------------------------------------------------------

@@ -130,10 +130,11 @@ def expected(register: Register | None, plan: Plan) -> Plan:
         return plan
     asked = {arm.provider for arm in plan.arms} or {plan.provider}
     found = [one for one in register.certificates(plan.point) if one.key.provider in asked]
-    least = [number for one in found if (number := _strictest(one)) is not None]
+    least = [(number, one.key.scale) for one in found if (number := _strictest(one)) is not None]
     if not least:
         return plan
-    gate = msgspec.structs.replace(plan.gate, minimum=max(least))
+    minimum, scale = max(least)
+    gate = msgspec.structs.replace(plan.gate, minimum=minimum, scale=scale)
     return msgspec.structs.replace(plan, gate=gate, why={**plan.why, "minimum": VARIABLE})
 
 

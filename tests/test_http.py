@@ -258,7 +258,9 @@ def test_every_status_has_a_reason(status: int) -> None:
 
 
 @COLOURS
-@pytest.mark.parametrize("body", [gzip.compress(b"{}"), gzip.compress(b" " * (MAX_BODY + 1))])
+@pytest.mark.parametrize(
+    "body", [gzip.compress(b"{}"), gzip.compress(b" " * (MAX_BODY + 1))], ids=["small", "bomb"]
+)
 def test_a_packed_answer_is_not_unpacked(
     server: Server, jev: Callable[..., Gateway], body: bytes, colour: str
 ) -> None:

@@ -24,7 +24,6 @@ LATER = (
     "alembic",
     "psycopg",
     "pyarrow",
-    "filelock",
 )
 
 PROGRAM = """

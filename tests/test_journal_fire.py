@@ -240,11 +240,12 @@ def test_a_server_that_ends_our_connections(tmp_path: Path, direct: str) -> None
     entries = [decided() for _ in range(2000)]
     end = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'pointsman' AND pid <> pg_backend_pid()"
+        " WHERE application_name = 'to be ended' AND pid <> pg_backend_pid()"
     )
+    named = f"{direct}&application_name=to%20be%20ended"  # other tests have connections, too
     with (
         psycopg.connect(direct, autocommit=True) as other,
-        journal_at(direct, key=KEY, spool=tmp_path / "spool") as journal,
+        journal_at(named, key=KEY, spool=tmp_path / "spool") as journal,
     ):
         journal.put(entries[0])
         assert journal.flush()

@@ -126,6 +126,7 @@ def played(rollout: Any, folder: Path, env: Mapping[str, str]) -> Story:
     return Story(trails[:ends], trails[ends:], refused, made, certificate.used.minimum)
 
 
+@pytest.mark.slow
 def test_each_decision_has_one_shadow_and_stays_with_current(story: Story) -> None:
     """The shadow is written beside what was decided, and changes none of it."""
     assert len(story.shadowed) == len(SHADOWED)
@@ -137,6 +138,7 @@ def test_each_decision_has_one_shadow_and_stays_with_current(story: Story) -> No
     assert any(one.shadows[0].shadow.outcome != one.shadows[0].shadow.beside for one in story[0])
 
 
+@pytest.mark.slow
 def test_too_few_labels_certify_nothing(story: Story) -> None:
     """Below 50 labels nothing is said, below 200 provisionally."""
     assert story.refused.returncode == 1
@@ -145,6 +147,7 @@ def test_too_few_labels_certify_nothing(story: Story) -> None:
     assert story.made.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_certified_threshold_is_the_one_that_counts(story: Story) -> None:
     asked = [one.decision.record for one in story.live if one.decision.record.variant == "local"]
     assert {record.attempts[0].minimum for record in asked} == {story.minimum}
@@ -154,6 +157,7 @@ def test_the_certified_threshold_is_the_one_that_counts(story: Story) -> None:
         assert record.provider == ("local" if believed else "current")
 
 
+@pytest.mark.slow
 def test_a_fallback_keeps_its_arm(story: Story) -> None:
     """Otherwise the candidate would be judged by its easy messages alone."""
     records = [one.decision.record for one in story.live]

@@ -144,7 +144,9 @@ def _route(message: str) -> str:
     return "billing" if message else "tech"
 
 
-@pytest.mark.parametrize("thing", [len, Desk("a").plain, Desk, 5], ids=str)
+@pytest.mark.parametrize(
+    "thing", [len, Desk("a").plain, Desk, 5], ids=["built-in", "bound", "class", "number"]
+)
 def test_only_a_function_can_be_a_point(gateway_of: Gateways, thing: Any) -> None:
     with pytest.raises(SetupError, match="only a function"):
         gateway_of().point("A", TEAM)(thing)

@@ -7,6 +7,7 @@ transaction that writes begins with the lock, so that it cannot fail half-way fo
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -131,6 +132,8 @@ def _engine(url: URL) -> Engine:
         "application_name": "pointsman",
     }
     given = {name: value for name, value in wanted.items() if name not in url.query}
+    # the driver tells lost connections besides raising them; a host that wants that sets a handler
+    logging.getLogger("psycopg").addHandler(logging.NullHandler())
     return create_engine(url, connect_args=given, hide_parameters=True, pool_pre_ping=True)
 
 
