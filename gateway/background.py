@@ -11,12 +11,14 @@ import asyncio
 import contextlib
 import os
 import time
+import weakref
 from contextvars import Context
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from .acceptance import Verdict
+from .asking import Asking
 from .cases import Beside, Case
 from .chance import new_id
 from .engine import consult, drive_async
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 WAITING = 1_000  # jobs; beyond that the host decides faster than its shadows answer
 AT_ONCE = 16  # asks under way
 NO_SHARE = 0.0  # of its deadline is kept for a fallback: there is none
+ENDING = 2.0  # seconds that those which are ended may take to end
 SECONDS = 30.0  # that a shadow may take where its point has no deadline
 
 
@@ -81,9 +84,11 @@ class Background:
 
     def _takes(self, job: Job) -> bool:
         try:
-            self._worker = self._worker or Worker()
+            if self._worker is None or not self._worker.alive:
+                self._worker = Worker()
+                weakref.finalize(self, self._worker.close, 0.0).atexit = False
             return self._worker.takes(job)
-        except RuntimeError:  # no more threads: too many, or the interpreter is ending
+        except Exception:  # noqa: BLE001 - no more threads or files: the host has its decision
             return False
 
     def close(self, seconds: float) -> None:
@@ -99,16 +104,23 @@ class Background:
 
 
 class Worker:
-    """One thread with a loop, and what is under way on it."""
+    """One thread with a loop and connections of its own, and what is under way on it."""
 
     def __init__(self) -> None:
-        from .runtime import LoopThread  # a gateway without shadows needs none
+        from .runtime import Runtime  # a gateway without shadows needs neither
+        from .threads import LoopThread
 
+        self._runtime = Runtime(daemons=True)
         self._thread = LoopThread("pointsman-shadows")
         self._places = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = Lock()
         self._waiting = 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be given something to do."""
+        return self._thread.alive
 
     def takes(self, job: Job) -> bool:
         """Take *job* in, unless too many are waiting."""
@@ -133,7 +145,9 @@ class Worker:
             task.result()  # a bug of ours surfaces in the loop's own handler
 
     async def _ask(self, job: Job) -> None:
-        await asyncio.gather(*(_shadow(job, one, self._places) for one in job.case.besides))
+        asking = Asking(self._runtime, job.wiring.telemetry, job.wiring.gateway)
+        besides = job.case.besides
+        await asyncio.gather(*(_shadow(job, one, asking, self._places) for one in besides))
 
     async def _drained(self) -> None:
         while self._tasks:
@@ -141,12 +155,13 @@ class Worker:
 
     def close(self, seconds: float) -> None:
         """Wait for what is under way, at most *seconds*, and end the thread."""
-        with contextlib.suppress(NoAnswer):  # each one that is ended now says so in its own row
-            self._thread.wait(self._drained, seconds)
-        self._thread.close()
+        if self.alive:
+            with contextlib.suppress(NoAnswer):  # each one that is ended now says so in its row
+                self._thread.wait(self._drained, seconds)
+        self._thread.close(ENDING)
 
 
-async def _shadow(job: Job, beside: Beside, places: asyncio.Semaphore) -> None:
+async def _shadow(job: Job, beside: Beside, asking: Asking, places: asyncio.Semaphore) -> None:
     """Ask one shadow, and keep what it said beside what was decided."""
     wiring, case = job.wiring, _case(job, beside)
     try:
@@ -154,7 +169,7 @@ async def _shadow(job: Job, beside: Beside, places: asyncio.Semaphore) -> None:
             until = time.monotonic() + (beside.plan.deadline or SECONDS)
             case.call = msgspec.structs.replace(case.call, deadline=until)
             with contextlib.suppress(NoAnswer):  # its attempt says why
-                await drive_async(consult(case), wiring.asking.async_)
+                await drive_async(consult(case), asking.async_)
     except (Exception, SystemExit, KeyboardInterrupt) as bug:  # noqa: BLE001 - only a row may tell
         wiring.telemetry.provider_bug(beside.lane.name, bug)
     finally:

@@ -29,6 +29,9 @@ class Budget:
     """
     A purse that is full again at midnight UTC.
 
+    An ask takes what the asks so far cost on average out of it, until it is known what it did
+    cost: many at once do not overdraw it. The very first ones, whose cost nobody can guess, may.
+
     Args:
         usd_per_day: US dollars.
         clock: Seconds since the epoch.
@@ -36,25 +39,33 @@ class Budget:
     """
 
     def __init__(self, usd_per_day: float, clock: Callable[[], float] = time.time) -> None:
-        self._limit, self._clock = usd_per_day, clock
+        self.limit, self._clock = usd_per_day, clock
         self._lock = Lock()
         self._day: float = 0.0
         self._spent: float = 0.0
         self._told = False
+        self._under_way = 0
+        self._mean: float = 0.0
+        self._known = 0
 
-    def spend(self, usd: float | None) -> None:
-        """Take *usd* out of the purse; None where nobody knows what it was."""
-        if usd:
-            with self._lock:
-                self._turn()
-                self._spent += usd
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing more may be asked today."""
+    def take(self) -> bool:
+        """Whether there is enough for one more ask; `paid` has to follow."""
         with self._lock:
             self._turn()
-            return self._spent >= self._limit
+            if self._spent + self._under_way * self._mean >= self.limit:
+                return False
+            self._under_way += 1
+            return True
+
+    def paid(self, usd: float | None) -> None:
+        """Learn that an ask has ended, and what it cost; None where nobody knows."""
+        with self._lock:
+            self._turn()
+            self._under_way -= 1
+            if usd is not None:
+                self._spent += usd
+                self._known += 1
+                self._mean += (usd - self._mean) / self._known
 
     def first_told(self) -> bool:
         """Whether nobody has been told today that it is empty; from now on, somebody has."""
@@ -66,6 +77,30 @@ class Budget:
         day = self._clock() // DAY
         if day != self._day:
             self._day, self._spent, self._told = day, 0.0, False
+
+
+class Purses:
+    """The purses of one gateway in one process: reading the variables again refills none."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._held: dict[tuple[str, bool], Budget] = {}
+
+    def of(self, provider: str, settings: Settings, *, trial: bool = False) -> Budget | None:
+        """
+        Give the purse of *provider*, or of what is asked of it for trial.
+
+        Raises:
+            SetupError: The variable is no amount.
+
+        """
+        wanted = budget_of(provider, settings)
+        if wanted is None:
+            return None
+        with self._lock:
+            held = self._held.setdefault((provider, trial), wanted)
+            held.limit = wanted.limit
+            return held
 
 
 class _Purse(BaseModel):

@@ -16,12 +16,15 @@ from .errors import DeclarationError, SetupError
 from .journaling import JOURNAL
 from .questions import Ask, Outcome
 from .records import Record, Shadow
+from .state import clean
 
 if TYPE_CHECKING:
     from .journal.journal import Journal
     from .journal.rows import FeedbackRow
     from .telemetry import Telemetry
     from .wiring import Wiring
+
+ID = 64  # characters of the longest id that a journal holds
 
 
 class Keeper:
@@ -119,9 +122,13 @@ def _row(decision: str, right: bool | None, label: Outcome) -> FeedbackRow:  # n
     except (TypeError, msgspec.ValidationError) as why:
         how = "feedback takes a decision's id, and `label=` in the point's vocabulary"
         raise DeclarationError(f"{how}: {why}") from None
+    if not decision.isprintable() or not 0 < len(decision) <= ID:
+        raise DeclarationError("feedback takes a decision's id: `decision.record.id`")
     values = row.label.values() if isinstance(row.label, Mapping) else (row.label,)
     if not all(math.isfinite(one) for one in values if isinstance(one, float)):
         raise DeclarationError("feedback's label is no finite number")
+    if any("\0" in one or clean(one) != one for one in values if isinstance(one, str)):
+        raise DeclarationError("feedback's label is a text that can be written")
     return row
 
 

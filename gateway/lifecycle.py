@@ -15,7 +15,7 @@ from .background import Background
 from .discovery import discover, named
 from .errors import Fault, SetupError, raise_all
 from .forks import Lock
-from .journaling import journal_of
+from .journaling import Journals
 from .keeping import Keeper
 from .plugins import Observer, Provider
 from .points import DecisionPoint, suffix_of
@@ -29,7 +29,6 @@ from .wiring import Wiring
 from .wrapping import Wrapped, declared
 
 if TYPE_CHECKING:
-    from .journal.journal import Journal
     from .plugins import Others
 
 DRAINING = 30.0  # seconds that shadows under way may take when the gateway is closed
@@ -69,7 +68,7 @@ class Lifecycle:
 
         self._runtime = Runtime()
         self._background = Background()
-        self._journal: Journal | None = None
+        self._journals = Journals()
         self._layers: tuple[Mapping[str, Lane | None], ...] = ()
         self._lock = Lock()
         self._wrapped: list[Wrapped] = []
@@ -132,16 +131,14 @@ class Lifecycle:
         )
         spoken = checks.unspoken(settings, plugins.points.values())
         faults = [*settings.faults, *wiring.faults(), *spoken]
-        before, journal = self._journal, None
+        following = None
         try:
-            journal = None if faults else journal_of(settings, plugins, telemetry.said, before)
+            following = None if faults else self._journals.following(settings, plugins)
         except SetupError as error:
             faults += error.faults
         raise_all(faults)
         telemetry.setup(checks.broken(wiring))
-        if before is not None and journal is not before:
-            before.close()
-        self._journal = journal
+        journal = self._journals.take(following, telemetry)
         wiring.keeper = Keeper(telemetry, journal, self._background)
         return wiring
 
@@ -258,8 +255,7 @@ class Lifecycle:
     def _drain(self) -> None:
         """Let the shadows answer, and the journal write what it has."""
         self._background.close(DRAINING)
-        if self._journal is not None:
-            self._journal.close()
+        self._journals.close()
 
     def close(self) -> None:
         """Drain what is under way, and close what was opened; a later decision opens it again."""

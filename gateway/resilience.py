@@ -196,11 +196,20 @@ class Lane:
         if self._fits is not ask.questions or limits.characters is not None:
             check_limits(ask, limits)
             self._fits = ask.questions  # a point whose questions are fixed asks the same ones
-        if self.budget is not None and self.budget.empty:
-            if self.budget.first_told():
+        if self.budget is None:
+            return self.breaker.enter()
+        return self._affords(self.budget)
+
+    def _affords(self, budget: Budget) -> bool:
+        if not budget.take():
+            if budget.first_told():
                 self._notify(self, Reason.OVER_BUDGET)
             raise NoAnswer(Reason.OVER_BUDGET)
-        return self.breaker.enter()
+        try:
+            return self.breaker.enter()
+        except NoAnswer:
+            budget.paid(None)
+            raise
 
     def masked(self, ask: Ask) -> Ask:
         """
@@ -218,9 +227,10 @@ class Lane:
         return ask
 
     def paid(self, reply: Reply | None) -> None:
-        """Learn what came back, and with it what it cost."""
-        if self.budget is not None and reply is not None and reply.usage is not None:
-            self.budget.spend(reply.usage.cost_usd)
+        """Learn what came back from an ask that was let through, and with it what it cost."""
+        if self.budget is not None:
+            usage = None if reply is None else reply.usage
+            self.budget.paid(None if usage is None else usage.cost_usd)
 
     def saw(self, reason: Reason, *, probe: bool, operator: bool) -> None:
         """Learn how an ask ended; tell the operator once for each opening of the breaker."""

@@ -10,18 +10,17 @@ sockets and threads do not survive one.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import http
+from .budgets import Purses
 from .context import running_loop
-from .errors import NoAnswer, Reason
 from .forks import Lock
+from .threads import Daemons, LoopThread
 
 if TYPE_CHECKING:
     import httpx
@@ -33,20 +32,29 @@ BLOCKING_THREADS = 4  # for work above 1 ms of CPU; more would only take turns
 
 
 class Runtime:
-    """The open things of one gateway in one process, and what is done with them."""
+    """
+    The open things of one gateway in one process, and what is done with them.
+
+    Attributes:
+        purses: What its providers may still cost today.
+
+    """
 
     send_sync = staticmethod(http.send_sync)
     send_async = staticmethod(http.send_async)
 
-    def __init__(self) -> None:
+    def __init__(self, *, daemons: bool = False) -> None:
+        """Open nothing; with *daemons*, blocking work never keeps a process from ending."""
         self._lock = Lock()
+        self._daemons = daemons
+        self.purses = Purses()
         self._forget()
 
     def _forget(self) -> None:
         self._loops: dict[asyncio.AbstractEventLoop, OnLoop] = {}
         self._sync: httpx.Client | None = None
         self._thread: LoopThread | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: Executor | None = None
         self._pid = os.getpid()
 
     def _here(self) -> None:
@@ -79,12 +87,17 @@ class Runtime:
                 self._at_exit = weakref.finalize(self, _close_here, self._sync, os.getpid())
             return self._sync
 
-    def pool(self) -> ThreadPoolExecutor:
-        """The bounded threads for blocking work."""
+    def pool(self) -> Executor:
+        """The threads for blocking work; those of daemons are bounded by who asks."""
         self._here()
         with self._lock:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(BLOCKING_THREADS, "pointsman-blocking")
+                bounded = not self._daemons
+                self._pool = (
+                    ThreadPoolExecutor(BLOCKING_THREADS, "pointsman-blocking")
+                    if bounded
+                    else Daemons()
+                )
             return self._pool
 
     def wait(self, make: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
@@ -201,70 +214,3 @@ async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:
         yield
     finally:
         await client.aclose()
-
-
-class Outcome(Generic[T]):
-    """What a coroutine came to; a `SystemExit` in it must end the caller, not the loop thread."""
-
-    def __init__(self, value: T | None = None, stopped: BaseException | None = None) -> None:
-        self._value = value
-        self._stopped = stopped
-
-    def taken(self) -> T:
-        """Give the value, or raise what stopped it."""
-        if self._stopped is not None:
-            raise self._stopped
-        return cast("T", self._value)
-
-
-async def _contained(make: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
-    try:
-        return Outcome(await make())
-    except (SystemExit, KeyboardInterrupt) as stopped:
-        return Outcome(stopped=stopped)
-
-
-class LoopThread:
-    """One event loop on a thread of its own, for sync callers of async providers."""
-
-    def __init__(self, name: str = "pointsman-loop") -> None:
-        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        self._loop = self._runner.get_loop()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        with self._runner:  # its end awaits what is cancelled, and joins the executor's threads
-            self._loop.run_forever()
-
-    def wait(self, make: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
-        """
-        Wait for the coroutine; a caller that gives up, or is interrupted, cancels it.
-
-        Raises:
-            NoAnswer: `timeout`, or `cancelled` where the gateway is closed meanwhile.
-
-        """
-        if threading.current_thread() is self._thread:  # a provider asks on: we must not wait here
-            with contextlib.closing(LoopThread()) as other:
-                return other.wait(make, seconds)
-        future: Future[Outcome[T]] = asyncio.run_coroutine_threadsafe(_contained(make), self._loop)
-        try:
-            return future.result(seconds).taken()
-        except TimeoutError:
-            if future.done():
-                raise  # the provider's own
-            raise NoAnswer(Reason.TIMEOUT) from None
-        except CancelledError:
-            raise NoAnswer(Reason.CANCELLED) from None
-        finally:
-            future.cancel()
-
-    def soon(self, function: Callable[[T], None], given: T) -> None:
-        """Call *function* with what is *given* on the loop's thread, and do not wait."""
-        self._loop.call_soon_threadsafe(function, given)
-
-    def close(self) -> None:
-        """Stop the loop and join the thread."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()

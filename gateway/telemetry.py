@@ -129,7 +129,9 @@ class Telemetry:
     def _observe(self, name: str, observer: Observer, record: Record) -> None:
         try:
             observer(record)
-        except Exception as error:  # noqa: BLE001 - an observer's fault never reaches a decision
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - its fault never reaches a decision
             said = {"plugin": name, "error": type(error).__name__}
             self._event("error", "decision.observer_failed", said)
 

@@ -67,7 +67,6 @@ class Wiring:
         self._stand_in = stand_in
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
-        self._trials: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
 
     @property
@@ -135,13 +134,16 @@ class Wiring:
 
     def _trial(self, name: str) -> Lane:
         """Give the lane in which *name* is asked for trial; its failures are its own."""
+        key = f"{name} for trial"
         with self._lock:
-            if name not in self._trials:
+            if key not in self._lanes:
                 live = self.lane(name)
-                trial = self._laned(name, live.provider)
+                # one that waits on a loop is bound to it; the others may be asked from anywhere
+                provider = self._made(name) if live.shape == "async" else live.provider
+                trial = self._laned(name, provider, trial=True)
                 live.trial = trial.trial = trial
-                self._trials[name] = trial
-            return self._trials[name]
+                self._lanes[key] = trial
+            return self._lanes[key]
 
     def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
         """Put another lane, or `current`, in the place of the planned one, and nobody beside it."""
@@ -177,13 +179,16 @@ class Wiring:
                 self._lanes[name] = self._make(name, variable)
             return self._lanes[name]
 
-    def _make(self, name: str, variable: str) -> Lane:
+    def _made(self, name: str, variable: str = "") -> Provider:
         offer = self.plugins.offers.get(name.partition("/")[0])
         if offer is None:
             raise SetupError(unknown(name, variable, self.plugins))
+        by_name = partial(_provider, weakref.ref(self))  # a provider must not hold its wiring
+        return load(offer)(Setup(name, self.settings, self.gateway, by_name))
+
+    def _make(self, name: str, variable: str) -> Lane:
         try:
-            by_name = partial(_provider, weakref.ref(self))  # a provider must not hold its wiring
-            provider = load(offer)(Setup(name, self.settings, self.gateway, by_name))
+            provider = self._made(name, variable)
             same = [lane for lane in self._lanes.values() if lane.provider is provider]
             own = provider.name if name == CURRENT else name  # a stand-in answers as itself
             return same[0] if same else self._laned(own, provider)
@@ -194,9 +199,9 @@ class Wiring:
             fix = "Repair the plug-in that offers it, or select another provider"
             raise SetupError.of(variable or name, problem, fix) from bug
 
-    def _laned(self, name: str, provider: Provider) -> Lane:
+    def _laned(self, name: str, provider: Provider, *, trial: bool = False) -> Lane:
         mask = mask_of(name, self.settings, self.plugins)
-        budget = budget_of(name, self.settings)
+        budget = self._runtime.purses.of(name, self.settings, trial=trial)
         return Lane(name, provider, self.telemetry.operator_fault, mask, budget)
 
     def retire(self) -> None:

@@ -50,35 +50,44 @@ def decide(gateway: Gateway, **given: Any) -> Any:
 # --- the purse -------------------------------------------------------------------------------
 
 
+def asks(budget: Budget, *costs: float | None) -> list[bool]:
+    """One ask after the other: whether there was enough for it."""
+    taken = []
+    for cost in costs:
+        taken.append(budget.take())
+        if taken[-1]:
+            budget.paid(cost)
+    return taken
+
+
 def test_a_purse_is_empty_once_its_limit_is_reached() -> None:
-    budget = Budget(0.02, Clock())
-
-    budget.spend(0.0199)
-    before = budget.empty
-    budget.spend(0.0001)
-
-    assert (before, budget.empty) == (False, True)
+    assert asks(Budget(0.02, Clock()), 0.0199, 0.0001, 0.0001) == [True, True, False]
 
 
 def test_it_is_full_again_at_midnight_utc() -> None:
     """The day is the epoch's: no time zone, no summer time."""
     clock = Clock(START + DAY - 1)
     budget = Budget(1, clock)
-    budget.spend(5)
-    assert budget.empty
+    assert asks(budget, 5, 5) == [True, False]
 
     clock.now = START + DAY
 
-    assert not budget.empty
+    assert asks(budget, 5) == [True]
 
 
 @pytest.mark.parametrize("unknown", [None, 0.0])
 def test_what_nobody_knows_the_cost_of_costs_nothing(unknown: float | None) -> None:
-    budget = Budget(1e-9, Clock())
+    assert asks(Budget(1e-9, Clock()), unknown, unknown) == [True, True]
 
-    budget.spend(unknown)
 
-    assert not budget.empty
+def test_many_at_once_do_not_overdraw_it() -> None:
+    """Each takes what one costs on average, as soon as anybody knows what that is."""
+    budget = Budget(1.0, Clock())
+    assert asks(budget, 0.1) == [True]
+
+    at_once = [budget.take() for _ in range(200)]
+
+    assert sum(at_once) == 9
 
 
 def test_an_empty_purse_is_told_once_a_day() -> None:
@@ -86,7 +95,7 @@ def test_an_empty_purse_is_told_once_a_day() -> None:
     budget = Budget(0, clock)
     told = []
     for _ in range(2):
-        told += [budget.empty and budget.first_told() for _ in range(3)]
+        told += [not budget.take() and budget.first_told() for _ in range(3)]
         clock.now += DAY
 
     assert told == [True, False, False] * 2
@@ -122,6 +131,19 @@ def test_the_next_day_it_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None
         after = decide(gateway).reason
 
     assert (before, after) == ([Reason.OK, Reason.OVER_BUDGET], Reason.OK)
+
+
+def test_reading_the_variables_again_refills_no_purse() -> None:
+    nova = Teller()
+    given = {PROVIDER: "nova", BUDGET: str(CENT)}
+    with offering(given, nova=nova) as gateway:
+        reasons = [decide(gateway).reason]
+        gateway.reload(given)
+        reasons.append(decide(gateway).reason)
+        gateway.reload({**given, BUDGET: str(10 * CENT)})
+        reasons.append(decide(gateway).reason)
+
+    assert reasons == [Reason.OK, Reason.OVER_BUDGET, Reason.OK]
 
 
 def test_a_budget_of_nothing_asks_nothing() -> None:
