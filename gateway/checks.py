@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from .certificates import VARIABLE as THRESHOLDS
 from .environment import variables_of
 from .errors import DeclarationError, Fault, SetupError
 from .misspelt import unread_of_providers
@@ -140,12 +141,16 @@ def _stopped(wiring: Wiring, asked: Mapping[str, DecisionPoint]) -> Iterable[Fau
 
 
 def _overruled(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
-    """Certified thresholds that do not count, since a variable sets the point's."""
+    """Certified thresholds that a variable overrules, or that promise agreement and no more."""
     for point in known.values() if wiring.register is not None else ():
         plan = wiring.settings.plan(point)
-        if wiring.register and wiring.register.certificates(point.name) and not plan.certifiable:
+        held = wiring.register.certificates(point.name) if wiring.register else ()
+        if held and not plan.certifiable:
             problem = f"it sets the threshold of {point.name} in place of the certified one"
             yield Fault(plan.why["minimum"], problem, "Unset it to use the certified threshold")
+        elif any(one.labels == "agreement" for one in held):
+            problem = f"that of {point.name} is certified by agreement with current, not by truth"
+            yield Fault(THRESHOLDS, problem, "Certify it with labels before you rely on it")
 
 
 def _tried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .kinds import Choice
+from .kinds import Choice, Predicate
 from .offering import KEY
 from .questions import Question, Questions
 
@@ -83,13 +83,16 @@ def _key(
 ) -> QuestionKey:
     origin = _declared(point, name, asked, declared)
     meant = None if origin is None else declared[origin]
-    words = asked if meant is None else meant
-    if not isinstance(asked, Choice):
-        return QuestionKey(origin or name, digest(words))
-    bare: list[object] = [words.instructions, words.when, words.advisory]
-    is_open = isinstance(meant, Choice) and meant.open
-    template = digest(["choice", *bare, asked.sentinel, asked.abstains, is_open])
-    return QuestionKey(origin or name, template, _options(asked, meant))
+    words = asked.instructions if meant is None else meant.instructions  # `{n}`, not the entry
+    said: list[object] = [type(asked).__name__, words, asked.when, asked.advisory]
+    if isinstance(asked, Choice):
+        is_open = isinstance(meant, Choice) and meant.open
+        template = digest([*said, asked.sentinel, asked.abstains, is_open])
+        return QuestionKey(origin or name, template, _options(asked, meant))
+    if isinstance(asked, Predicate):
+        return QuestionKey(origin or name, digest([*said, asked.true, asked.false, asked.tie]))
+    levels = list(asked.levels.items())  # a scale turned round is another scale
+    return QuestionKey(origin or name, digest([*said, levels, asked.low, asked.high]))
 
 
 def _options(asked: Choice, meant: Question | None) -> str:

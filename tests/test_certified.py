@@ -29,6 +29,7 @@ from pointsman import (
 from pointsman.gateway.answers import Chosen, Held
 from pointsman.gateway.certificates import AtRisk, Certificate, Key, Thresholds, written
 from pointsman.gateway.keys import QuestionKey, digest, keys_of
+from pointsman.gateway.questions import Question
 from telling import RAILS, STATE, Teller
 from trialling import POINT, Kept, offering
 
@@ -441,13 +442,13 @@ RISK = Score("How risky?", ["none", "some", "high"], when=When("angry", (True,))
     [
         (
             {"team": Choice("Which team takes it?", {"billing": "Amounts", "tech": "Faults"})},
-            {"team": QuestionKey("team", "05cd39d87aa0", "2c1e1aaccf86")},
+            {"team": QuestionKey("team", "9227accd5702", "2c1e1aaccf86")},
         ),
         (
             {"angry": Predicate("Is the customer angry?"), "risk": RISK},
             {
-                "angry": QuestionKey("angry", "a8cf30e24e26"),
-                "risk": QuestionKey("risk", "3e70934b23a7"),
+                "angry": QuestionKey("angry", "8c1a3cb400d0"),
+                "risk": QuestionKey("risk", "569f4439580d"),
             },
         ),
     ],
@@ -463,8 +464,29 @@ def test_the_digests_of_a_question_never_change(
 
 
 def test_the_digests_of_an_open_catalogue_never_change() -> None:
-    expected = QuestionKey("dish", "a0112d4ceb91", "open:4f53c46d5635:8")
+    expected = QuestionKey("dish", "b3c42b3ce38a", "open:4f53c46d5635:8")
     assert keys_of(OPEN, menu(6).questions, "en") == {"dish": expected}
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked"),
+    [
+        (Score("How bad?", ["low", "high"]), Score("How bad?", ["high", "low"])),
+        (Score("How bad?", ["low", "high"]), Score("How bad?", ["low", "mid", "high"])),
+        (Score("How bad?", ["low", "high"]), Score("How bad?", ["low", "high"], high=10)),
+        (Predicate("Bad?", true="hate speech"), Predicate("Bad?", true="rude words")),
+        (Predicate("Bad?", tie=False), Predicate("Bad?", tie=True)),
+        (Predicate("Bad?"), Predicate("Bad?", advisory=True)),
+    ],
+    ids=["turned round", "more levels", "range", "meaning", "tie", "advisory"],
+)
+def test_a_call_that_asks_the_same_words_otherwise_has_another_key(
+    declared: Question, asked: Question
+) -> None:
+    point = DecisionPoint(name=POINT, questions={"en": {"q": declared}})
+    before = keys_of(point, point.ask("hello").questions, "en")
+
+    assert keys_of(point, Ask("hello", {"q": asked}).questions, "en") != before
 
 
 def test_a_digest_is_of_canonical_json() -> None:

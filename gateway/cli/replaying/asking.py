@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from ...errors import NoAnswer, Reason, SetupError
-from .items import Rows
+from .. import screen
+from .ending import heard
+from .items import TURNED_AWAY, UNASKED, Rows
 from .limits import Pace, Purse
 
 if TYPE_CHECKING:
@@ -20,15 +22,16 @@ if TYPE_CHECKING:
     from .items import Item, Source
     from .writing import Writing
 
-Stopped: TypeAlias = Literal["", "cost", "down"]
-"""Why a run ended early: what it may cost, or a provider that does not answer."""
+Stopped: TypeAlias = Literal["", "cost", "down", "fault", "signal"]
+"""
+Why a run ended early: what it may cost, a provider that does not answer, a fault that is raised,
+a signal.
+"""
+
+T = TypeVar("T")
 
 AGAIN = 1.0  # seconds until a provider that is left alone is tried once more
 PATIENCE = 120.0  # seconds; its breaker lets a probe through every thirty
-
-TURNED_AWAY = frozenset({Reason.AUTH, Reason.PAYMENT})
-UNASKED = frozenset({Reason.BREAKER_OPEN, Reason.OVER_BUDGET, *TURNED_AWAY})
-"""Ends that say nothing about the row: it is left, to be asked about another time."""
 
 
 class Tally(msgspec.Struct):
@@ -66,7 +69,7 @@ class Tally(msgspec.Struct):
 
 class Asking:
     """
-    One run.
+    One run. However it ends, what is under way is waited for and written, as it was paid for.
 
     Args:
         gateway: Asks, with whoever answers put in the place of the planned one.
@@ -77,6 +80,7 @@ class Asking:
 
     Attributes:
         tally: What came so far.
+        signal: The number of the signal that ended it; 0: none did.
 
     """
 
@@ -91,7 +95,11 @@ class Asking:
         self._gateway, self._writing, self._pace, self._purse = gateway, writing, pace, purse
         self._patience = patience
         self._rows = Rows()
+        self._askers: set[asyncio.Task[Any]] = set()
+        self._idle: set[asyncio.Task[Any]] = set()
+        self._fault: Exception | None = None
         self.tally = Tally()
+        self.signal = 0
 
     async def run(
         self, states: Source, concurrency: int, advance: Callable[[object], None]
@@ -107,20 +115,55 @@ class Asking:
         try:
             if states.late:
                 await self._writing.write(states.late)
-            async with asyncio.TaskGroup() as group:
-                for _ in range(concurrency):
-                    group.create_task(self._work(items, advance))
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
+            with heard(self):
+                await self._together(items, concurrency, advance)
         finally:
-            await self._writing.drained()
-            await self._gateway.aclose()
+            try:
+                await self._writing.drained()
+            finally:
+                await self._gateway.aclose()
+        if self._fault is not None:
+            raise self._fault
+
+    def soon(self, by: int) -> None:
+        """Ask about nothing more, because of the signal *by*; what is under way is waited for."""
+        self.signal = by
+        self._stop("signal")
+        if waits := len(self._askers - self._idle):
+            answers = "one answer" if waits == 1 else f"{waits:,} answers"
+            screen.note(f"Waiting for {answers} under way; Ctrl-C again ends at once.")
+
+    def now(self) -> None:
+        """Wait for no answer any more, and for the journal no longer than it takes."""
+        self._writing.hurry()
+        for one in self._askers:
+            one.cancel()
+
+    def _stop(self, why: Stopped) -> None:
+        """Let nobody begin: those who wait to ask are sent home."""
+        self.tally.stopped = self.tally.stopped or why
+        for one in self._idle:
+            one.cancel()
+
+    async def _together(
+        self, items: Iterator[Item], concurrency: int, advance: Callable[[object], None]
+    ) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                asker = group.create_task(self._work(items, advance))
+                self._askers.add(asker)
+                asker.add_done_callback(self._askers.discard)
 
     async def _work(self, items: Iterator[Item], advance: Callable[[object], None]) -> None:
+        try:
+            await self._one_by_one(items, advance)
+        except Exception as fault:  # noqa: BLE001 - raised once the answers under way are kept
+            self._fault = self._fault or fault
+            self._stop("fault")
+
+    async def _one_by_one(self, items: Iterator[Item], advance: Callable[[object], None]) -> None:
         for item in items:
-            if not await self._purse.leave():
-                self.tally.stopped = self.tally.stopped or "cost"
-            attempt = None if self.tally.stopped else await self._answered(item)
+            attempt = await self._answered(item)
             if attempt is None:
                 return
             await self._keep(item, attempt)
@@ -129,6 +172,9 @@ class Asking:
 
     async def _answered(self, item: Item) -> Attempt | None:
         """Ask, with patience; None where it was not asked, and the run is to end."""
+        if not await self._idly(self._purse.leave()):
+            self._stop("cost")
+            return None
         attempt: Attempt | None = None
         try:
             attempt = await self._patiently(item)
@@ -139,19 +185,29 @@ class Asking:
     async def _patiently(self, item: Item) -> Attempt | None:
         until = time.monotonic() + self._patience
         while not self.tally.stopped:
-            await self._pace.turn()
+            await self._idly(self._pace.turn())
             attempt = await attempted(self._gateway, item)
             if attempt.reason not in UNASKED:
                 return attempt
             if attempt.reason in TURNED_AWAY:
                 raise _turned_away(attempt)
             if attempt.reason is Reason.OVER_BUDGET:
-                self.tally.stopped = "cost"
+                self._stop("cost")
             elif time.monotonic() >= until:
-                self.tally.stopped = "down"
+                self._stop("down")
             else:
-                await asyncio.sleep(AGAIN)
+                await self._idly(asyncio.sleep(AGAIN))
         return None
+
+    async def _idly(self, waiting: Awaitable[T]) -> T:
+        """Wait for what is of no use once the run ends."""
+        asker = asyncio.current_task()
+        assert asker is not None
+        self._idle.add(asker)
+        try:
+            return await waiting
+        finally:
+            self._idle.discard(asker)
 
     async def _keep(self, item: Item, attempt: Attempt) -> None:
         row = self._rows.of(item, attempt)

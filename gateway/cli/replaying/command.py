@@ -24,12 +24,12 @@ from .writing import Writing
 if TYPE_CHECKING:
     from ...gateway import Gateway
     from ...journal.store import Store
-    from ...points import DecisionPoint
     from ..session import Session
-    from .items import Source, Survey
+    from .items import Source, Survey, Wanted
 
 FROM_JOURNAL = "journal"
 DOWN, OVER_COST = 1, 3  # exit codes of a run that ended early; the same command goes on
+BY_SIGNAL = 128  # and its number: the exit code of a run that one ended, as shells expect it
 
 
 class Bounds(NamedTuple):
@@ -67,6 +67,10 @@ def replay(  # noqa: PLR0913 - options of a command
         float | None, typer.Option(min=0, help="US dollars that this run may cost.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows, at most.")] = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option("--retry-failed", help="Ask again where it did not answer: timeouts, 5xx, …"),
+    ] = False,
     concurrency: Annotated[
         int, typer.Option(min=1, max=1000, help="Rows that are asked about at once.")
     ] = 8,
@@ -79,24 +83,20 @@ def replay(  # noqa: PLR0913 - options of a command
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Ask a candidate about recorded states. Run it again to go on where it was interrupted."""
+    from .items import Wanted
+
     session: Session = ctx.obj
-    with session.by_option({}) as gateway, _opened(gateway) as store:
+    bounds = Bounds(rate, max_cost, concurrency, patience)
+    with session.by_option({}) as gateway, _opened(gateway, provider, dry=dry_run) as store:
         warned(session, gateway)
-        _quiet(gateway)
         _named(gateway, provider)
         only = None if point is None else known(gateway, point)
-        states = _source(source, store, gateway, provider, (only, limit))
+        states = _source(source, store, gateway, Wanted(provider, only, limit, retry_failed))
         if dry_run:
-            dry(
-                provider,
-                states.survey,
-                cost_of_one(store, provider, states.survey.points),
-                as_json=as_json,
-            )
+            each = cost_of_one(store, provider, states.survey.points)
+            dry(provider, states.survey, each, as_json=as_json)
             return
-        summary = _ran(
-            gateway, store, provider, states, Bounds(rate, max_cost, concurrency, patience)
-        )
+        summary = _ran(gateway, store, provider, states, bounds)
     if as_json:
         screen.data(summary)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +19,7 @@ from ...questions import Ask, Outcome, Question, Score, Value, may_answer
 from ...records import Record
 from ..reading import NotJson, parsed
 from ..rows import refuse
-from .items import Item, Points, Survey
+from .items import Item, Points, Survey, Wanted
 
 if TYPE_CHECKING:
     from ...gateway import Gateway
@@ -64,9 +64,7 @@ class FromFile:
         file: JSON lines.
         store: Knows what was asked already.
         gateway: Knows the points.
-        provider: Who is asked.
-        point: Of rows that name none.
-        limit: At most so many.
+        wanted: Whom to ask; what it answered already is not asked again.
 
     Raises:
         SetupError: The file cannot be read, or lines of it cannot be asked; each fault names
@@ -74,24 +72,16 @@ class FromFile:
 
     """
 
-    def __init__(
-        self,
-        file: Path,
-        store: Store,
-        gateway: Gateway,
-        provider: str,
-        point: DecisionPoint | None,
-        limit: int | None,
-    ) -> None:
-        items = _Reader(file, gateway, point).items()
+    def __init__(self, file: Path, store: Store, gateway: Gateway, wanted: Wanted) -> None:
+        items = _Reader(file, gateway, wanted.point).items()
         points = dict.fromkeys(item.point.name for item in items)
-        asked = {name: store.shadowed(name, provider) for name in points}
-        left = [item for item in items if item.of not in asked[item.point.name]]
-        now = left[:limit]
-        there = len(items) - len(left)
+        answered = _answered(items, store, wanted, points)
+        left = [item for item in items if item.of not in answered]
+        now = left[: wanted.limit]
         self._now = now
-        self._done = [item for item in items if item.of in asked[item.point.name]]
-        self.survey = Survey(there, len(now), len(left) - len(now), Counter(), tuple(points))
+        self._done = [item for item in items if item.of in answered]
+        there, later = len(self._done), len(left) - len(now)
+        self.survey = Survey(there, len(now), later, Counter(), tuple(points))
 
     def items(self) -> Iterator[Item]:
         """Give what is asked about now."""
@@ -157,6 +147,17 @@ class _Reader:
         if point is None:
             raise DeclarationError(f"there is no decision point {line.point!r} here")
         return point
+
+
+def _answered(
+    items: Iterable[Item], store: Store, wanted: Wanted, points: Iterable[str]
+) -> set[str]:
+    """Name the rows that are not asked about again."""
+    there = {known for name in points for known in store.shadowed(name, wanted.provider)}
+    if not wanted.again:
+        return there
+    trails = store.trails(ids=[item.of for item in items if item.of in there])
+    return {trail.decision.id for trail in trails if wanted.answered(trail)}
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:

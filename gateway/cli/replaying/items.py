@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
 from ...chance import new_id
-from ...errors import DeclarationError, SetupError
-from ...journal.rows import DecisionRow, FeedbackRow, ShadowRow
+from ...errors import DeclarationError, Reason, SetupError
+from ...journal.rows import DecisionRow, FeedbackRow, ShadowRow, Trail
 from ...keys import Keys
 from ...points import DecisionPoint, find
 from ...questions import Ask, Outcome
@@ -21,6 +21,49 @@ from ...records import Shadow
 if TYPE_CHECKING:
     from ...gateway import Gateway
     from ...records import Attempt
+
+TURNED_AWAY = frozenset({Reason.AUTH, Reason.PAYMENT})
+UNASKED = frozenset({Reason.BREAKER_OPEN, Reason.OVER_BUDGET, *TURNED_AWAY})
+"""Ends that say nothing about the row: it is left, to be asked about another time."""
+PASSING = frozenset(
+    {
+        Reason.TIMEOUT,
+        Reason.TRANSPORT,
+        Reason.RATE_LIMITED,
+        Reason.PROVIDER_ERROR,
+        Reason.CANCELLED,  # of a shadow whose process was closed
+        *UNASKED,  # also of a shadow
+    }
+)
+"""Ends that another time need not come to; `--retry-failed` asks again."""
+
+
+class Wanted(NamedTuple):
+    """
+    What a run is to do.
+
+    Attributes:
+        provider: Who is asked.
+        point: Of the journal, this point only; of a file, of rows that name none.
+        limit: Rows, at most; None: all.
+        again: Ask again where an answer failed for a passing cause.
+
+    """
+
+    provider: str
+    point: DecisionPoint | None
+    limit: int | None
+    again: bool
+
+    def answered(self, trail: Trail) -> bool:
+        """Whether there is an answer already that stands; one that was given live always does."""
+        live = (one.provider for one in trail.decision.record.attempts)
+        return self.provider in live or any(map(self._stands, trail.shadows))
+
+    def _stands(self, row: ShadowRow) -> bool:
+        shadow = row.shadow
+        passing = self.again and shadow.attempt.reason in PASSING
+        return shadow.provider == self.provider and not passing
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):

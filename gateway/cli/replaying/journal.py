@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...errors import SetupError
-from ...journaling import JOURNAL
 from ...keys import keys_of
 from ..reading import NotJson, parsed
 from .items import Item, Points, Survey, asked_again
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from ...journal.rows import DecisionRow, Trail
     from ...journal.store import Store
     from ...points import DecisionPoint
+    from .items import Wanted
 
 PART = 200  # decisions whose states are in memory at once
 
@@ -36,36 +35,19 @@ class FromJournal:
     Args:
         store: Where they are.
         gateway: Knows the points.
-        provider: Who is asked: what it answered already, live or beside, is not asked again.
-        point: Of this point only; None: of all.
-        limit: At most so many.
+        wanted: What it answered already, live or beside, is not asked again.
 
     Attributes:
         late: What is written before anything is asked: nothing.
-
-    Raises:
-        SetupError: There is no journal yet.
 
     """
 
     late = ()
 
-    def __init__(
-        self,
-        store: Store,
-        gateway: Gateway,
-        provider: str,
-        point: DecisionPoint | None,
-        limit: int | None,
-    ) -> None:
-        if store.missing:
-            fix = "Decide something with it first, or name a file with --from"
-            raise SetupError.of(JOURNAL, "there is no journal yet", fix)
+    def __init__(self, store: Store, gateway: Gateway, wanted: Wanted) -> None:
         self._store = store
         self._points = Points(gateway)
-        self._provider = provider
-        self._point = None if point is None else point.name
-        self._limit = limit
+        self._wanted = wanted
 
     @property
     def survey(self) -> Survey:
@@ -77,7 +59,8 @@ class FromJournal:
         skipped: Counter[str] = Counter()
         points: dict[str, None] = {}
         ids: list[str] = []
-        for trail in self._store.trails(point=self._point):
+        only = self._wanted.point
+        for trail in self._store.trails(point=None if only is None else only.name):
             item = self._item(trail)
             if isinstance(item, str):
                 skipped[item] += 1
@@ -85,7 +68,7 @@ class FromJournal:
                 points[item.point.name] = None
                 ids.append(trail.decision.id)
         asked = skipped.pop(ASKED, 0)
-        now = ids[: self._limit]
+        now = ids[: self._wanted.limit]
         later = len(ids) - len(now)
         return Survey(asked, len(now), later, skipped, tuple(points)), now
 
@@ -95,23 +78,18 @@ class FromJournal:
         for start in range(0, len(ids), PART):
             for trail in self._store.trails(ids=ids[start : start + PART]):
                 item = self._item(trail)
-                if isinstance(item, Item):  # what another run has answered meanwhile is none
+                if isinstance(item, Item):  # what a shadow has answered meanwhile is none
                     yield item
 
     def _item(self, trail: Trail) -> Item | str:
         """Make an item of a decision, or say why not."""
         row = trail.decision
-        if self._answered(trail):
+        if self._wanted.answered(trail):
             return ASKED
         if row.kept.state is None:
             return NO_STATE if row.record.variant else OF_A_FILE
         point = self._points.get(row.record.point)
         return NO_POINT if point is None else _again(row, point)
-
-    def _answered(self, trail: Trail) -> bool:
-        beside = any(one.shadow.provider == self._provider for one in trail.shadows)
-        live = trail.decision.record.attempts
-        return beside or any(one.provider == self._provider for one in live)
 
 
 def _again(row: DecisionRow, point: DecisionPoint) -> Item | str:

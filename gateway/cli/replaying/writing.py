@@ -43,6 +43,8 @@ class Writing:
         self._sleep = sleep
         self._waiting: list[tuple[Sequence[Row], asyncio.Future[None]]] = []
         self._task: asyncio.Task[None] | None = None
+        self._hurried = False
+        self._untold: Exception | None = None
 
     async def write(self, rows: Sequence[Row]) -> None:
         """
@@ -59,9 +61,21 @@ class Writing:
         await written
 
     async def drained(self) -> None:
-        """Wait until everything is written that was handed over, also by askers that are gone."""
+        """
+        Wait until everything is written that was handed over, also by askers that are gone.
+
+        Raises:
+            SetupError: What those handed over could not be written.
+
+        """
         if self._task is not None:
             await self._task
+        if self._untold is not None:
+            raise self._untold
+
+    def hurry(self) -> None:
+        """Have no more patience with a journal that is down."""
+        self._hurried = True
 
     async def _drain(self) -> None:
         while self._waiting:
@@ -72,8 +86,9 @@ class Writing:
                 await asyncio.to_thread(self._written, rows)
             except Exception as error:  # noqa: BLE001 - every asker in the batch is told
                 fault = error
-            for _, written in batch:
-                _tell(written, fault)
+            told = [_tell(written, fault) for _, written in batch]
+            if not any(told):
+                self._untold = fault
 
     def _written(self, rows: Sequence[Row]) -> None:
         until = time.monotonic() + self._patience
@@ -81,7 +96,7 @@ class Writing:
             try:
                 refused = self._store.write(rows)
             except StoreDown as down:
-                if time.monotonic() >= until:
+                if self._hurried or time.monotonic() >= until:
                     problem = f"{len(rows)} rows could not be written: {down}"
                     fix = "See to it; the same command goes on, and asks about these again"
                     raise SetupError.of("the journal", problem, fix) from None
@@ -93,10 +108,11 @@ class Writing:
             raise SetupError.of("the journal", problem, "Tell who made the provider")
 
 
-def _tell(written: asyncio.Future[None], fault: Exception | None) -> None:
+def _tell(written: asyncio.Future[None], fault: Exception | None) -> bool:
     if written.done():  # its asker was interrupted
-        return
+        return False
     if fault is None:
         written.set_result(None)
     else:
         written.set_exception(fault)
+    return True
