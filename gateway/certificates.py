@@ -8,13 +8,13 @@ known. Where any part of that differs it says nothing, and the next rule decides
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from .errors import SetupError
+from .errors import Fault, SetupError
 from .gates import Scale
 
 VARIABLE = "DECISION_THRESHOLDS"
@@ -25,6 +25,9 @@ FIX = "Write it anew with `pointsman calibrate`, or unset the variable"
 class Key(msgspec.Struct, frozen=True, kw_only=True):
     """
     What a certificate holds for; every part must be equal.
+
+    Its scale is the one that the certificate brings along: of two that differ in nothing else
+    only one can be in force, so a file has but one of them.
 
     Attributes:
         point: The decision point.
@@ -49,6 +52,29 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     provider: str
     model: str
 
+    @property
+    def unscaled(self) -> Key:
+        """The same for every scale, to tell certificates apart that can be in force together."""
+        return msgspec.structs.replace(self, scale="reported")
+
+
+class Beyond(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    What one of a predicate's two cut-points does.
+
+    Attributes:
+        errors: Rows of the other truth that are answered so.
+        of: Rows of the other truth.
+        bound: Exact upper bound of their share.
+        coverage: Share of all rows that is answered so.
+
+    """
+
+    errors: int
+    of: int
+    bound: float
+    coverage: float
+
 
 class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
     """
@@ -56,14 +82,17 @@ class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         alpha: The error rate that is promised not to be exceeded.
-        minimum: Least confidence; None if no threshold could be certified. For a predicate
-            both sides together.
-        accepted: Rows at or above it.
+        minimum: Least confidence; None if no threshold could be certified, or if two cut-points
+            take its place.
+        accepted: Rows that are decided.
         errors: Wrong ones among them.
-        bound: Exact upper bound of the error rate among the accepted.
+        bound: Exact upper bound of what is promised: of the error rate among the accepted; with
+            two cut-points the greater of theirs.
         coverage: Share of all rows that is accepted.
         no_below: For a predicate: *false* is believed below this probability of *true*.
         yes_from: For a predicate: *true* is believed from this probability on.
+        no: What the former does; None where it is not used.
+        yes: What the latter does.
         why: Why nothing was certified; empty if something was.
         needed: About how many more labels could change that; None if none would.
 
@@ -77,6 +106,8 @@ class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float = 0.0
     no_below: float | None = None
     yes_from: float | None = None
+    no: Beyond | None = None
+    yes: Beyond | None = None
     why: str = ""
     needed: int | None = None
 
@@ -86,7 +117,8 @@ class Recalibrator(msgspec.Struct, frozen=True):
     A map from raw to calibrated probability; thresholds never use it.
 
     Attributes:
-        kind: `temperature`, `platt`, `beta` or `isotonic`.
+        kind: `temperature` (each probability to the power 1/T, and these divided by their sum),
+            `platt`, `beta` or `isotonic`.
         parameters: Of the formula, by position.
 
     """
@@ -106,7 +138,13 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         delta: Chance that a promise is broken.
         method: How it was certified.
         labels: `gold`, or `agreement` with what the host runs today, which is no accuracy.
-        rows: Labelled rows.
+        rows: Answers that are known to be right or wrong, at most one of each subject.
+        aside: Labelled rows that were set aside: others of the same subject, or with the same
+            text.
+        doubtful: Rows among `rows` that count as wrong because nobody knows: what was decided
+            was wrong, and this answer is another one.
+        selection: How rows were chosen for labels, where that may have hidden errors.
+        replaced: Which certificate it took the place of against the rule, if it did.
         seed: Of everything drawn by lot.
         data: Digest of the labelled rows.
         date: ISO day on which it was computed.
@@ -127,6 +165,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     date: str
     two_sided: bool = False
     recalibrator: Recalibrator | None = None
+    aside: int = 0
+    doubtful: int = 0
+    selection: str = ""
+    replaced: str = ""
 
     @property
     def used(self) -> AtRisk | None:
@@ -147,13 +189,42 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     certificates: tuple[Certificate, ...] = ()
     format: int = FORMAT
 
-    def with_(self, certificates: Mapping[Key, Certificate]) -> Thresholds:
-        """Give the same file with *certificates* in the place of those with their keys."""
-        kept = [one for one in self.certificates if one.key not in certificates]
+    def with_(
+        self, certificates: Mapping[Key, Certificate], *, replace: bool = False
+    ) -> Thresholds:
+        """
+        Give the same file with *certificates* in the place of those with their keys.
+
+        One on another scale is replaced too. Agreement takes the place of gold only where the
+        caller says so, and then bears that.
+
+        Raises:
+            SetupError: A certificate by agreement would replace one by gold.
+
+        """
+        before = {one.key.unscaled: one for one in self.certificates}
+        made = {key.unscaled: one for key, one in certificates.items()}
+        lesser = [one for key, one in made.items() if _lesser(one, before.get(key))]
+        if lesser and not replace:
+            raise SetupError(*(_worth_more(before[one.key.unscaled]) for one in lesser))
+        for one in lesser:
+            key = one.key.unscaled
+            made[key] = msgspec.structs.replace(one, replaced=f"gold of {before[key].date}")
         ordered = sorted(
-            [*kept, *certificates.values()], key=lambda one: msgspec.structs.astuple(one.key)
+            {**before, **made}.values(), key=lambda one: msgspec.structs.astuple(one.key)
         )
         return msgspec.structs.replace(self, certificates=tuple(ordered))
+
+
+def _lesser(one: Certificate, before: Certificate | None) -> bool:
+    return before is not None and before.labels == "gold" and one.labels == "agreement"
+
+
+def _worth_more(gold: Certificate) -> Fault:
+    where = f"{gold.key.point} {gold.key.question}"
+    problem = f"the file has a certificate by gold of {gold.date}, and agreement is no truth"
+    fix = "Nothing was written. Name another file with --out, or give --replace"
+    return Fault(where, problem, fix)
 
 
 def read(path: str | os.PathLike[str]) -> Thresholds:
@@ -161,7 +232,8 @@ def read(path: str | os.PathLike[str]) -> Thresholds:
     Read a file of certificates.
 
     Raises:
-        SetupError: It is missing, no JSON, or of another layout.
+        SetupError: It is missing, no JSON, of another layout, or holds two certificates of which
+            only one can be in force.
 
     """
     try:
@@ -173,7 +245,29 @@ def read(path: str | os.PathLike[str]) -> Thresholds:
     if thresholds.format != FORMAT:
         problem = f"the file has format {thresholds.format}; this version reads {FORMAT}"
         raise SetupError.of(VARIABLE, problem, FIX)
+    _need_one_each(thresholds.certificates)
     return thresholds
+
+
+def _need_one_each(certificates: Iterable[Certificate]) -> None:
+    """
+    Make sure that it is clear which certificate is in force.
+
+    Raises:
+        SetupError: Two differ in their scale at the most.
+
+    """
+    seen: dict[Key, Certificate] = {}
+    faults: list[Fault] = []
+    for one in certificates:
+        other = seen.setdefault(one.key.unscaled, one)
+        if other is not one:
+            both = f"{other.key.scale} of {other.date} and {one.key.scale} of {one.date}"
+            which = f"{one.key.point} {one.key.question} by {one.key.provider} ({one.key.model})"
+            problem = f"two certificates for {which}: {both}"
+            faults.append(Fault(VARIABLE, problem, "Take one of them out"))
+    if faults:
+        raise SetupError(*faults)
 
 
 def written(thresholds: Thresholds) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .telemetry import Telemetry
     from .wiring import Wiring
 
-ID = 64  # characters of the longest id that a journal holds
+ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Keeper:
@@ -122,8 +123,9 @@ def _row(decision: str, right: bool | None, label: Outcome) -> FeedbackRow:  # n
     except (TypeError, msgspec.ValidationError) as why:
         how = "feedback takes a decision's id, and `label=` in the point's vocabulary"
         raise DeclarationError(f"{how}: {why}") from None
-    if not decision.isprintable() or not 0 < len(decision) <= ID:
-        raise DeclarationError("feedback takes a decision's id: `decision.record.id`")
+    if not ID.fullmatch(decision):
+        how = "`decision.record.id`, not its beginning as tables show it"
+        raise DeclarationError(f"feedback takes a decision's whole id of 32 digits: {how}")
     values = row.label.values() if isinstance(row.label, Mapping) else (row.label,)
     if not all(math.isfinite(one) for one in values if isinstance(one, float)):
         raise DeclarationError("feedback's label is no finite number")

@@ -203,7 +203,8 @@ class Lifecycle:
 
         """
         one = declared(point, None, self.points)
-        return expected(self._wiring.register, self._wired(self._wiring, one).plan)
+        plan = self._wired(self._wiring, one).plan
+        return expected(self._wiring.register, one, plan, self.settings.globals.language)
 
     def provider(self, name: str) -> Provider:
         """

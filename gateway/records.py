@@ -64,12 +64,14 @@ class Exposure(msgspec.Struct, frozen=True, gc=False):
             did not; None without a subject.
         sticky: The same subject gets the same arm in every process; False where there was no
             subject and the arm was drawn by lot.
+        shares: Arm → percent of the subjects, as planned at that time.
 
     """
 
     experiment: str
     bucket: int | None = None
     sticky: bool = True
+    shares: Mapping[str, float] = {}
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):

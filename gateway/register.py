@@ -10,7 +10,8 @@ import msgspec
 from .certificates import VARIABLE, Certificate, Key, Thresholds
 from .forks import Lock
 from .gates import Cut, Gate
-from .keys import Keys, spoken_language
+from .keys import Keys, keys_of, spoken_language
+from .kinds import Choice
 
 if TYPE_CHECKING:
     from .points import DecisionPoint
@@ -120,22 +121,41 @@ def differing(certified: Key, asked: Key) -> list[str]:
     return [name for name, value in before.items() if name != "scale" and value != after[name]]
 
 
-def expected(register: Register | None, plan: Plan) -> Plan:
+def expected(register: Register | None, point: DecisionPoint, plan: Plan, language: str) -> Plan:
     """
     Give *plan* with the threshold that is certified for its provider, for people to see.
 
-    Which one counts is known only with the served model; of several the strictest is shown.
+    Which one counts is known only with the call and the served model; of several that may, the
+    strictest is shown.
     """
     if register is None or not plan.certifiable:
         return plan
     asked = {arm.provider for arm in plan.arms} or {plan.provider}
-    found = [one for one in register.certificates(plan.point) if one.key.provider in asked]
+    found = [
+        one
+        for one in register.certificates(plan.point)
+        if one.key.provider in asked and _may_count(one.key, point, language)
+    ]
     least = [(number, one.key.scale) for one in found if (number := _strictest(one)) is not None]
     if not least:
         return plan
     minimum, scale = max(least)
     gate = msgspec.structs.replace(plan.gate, minimum=minimum, scale=scale)
     return msgspec.structs.replace(plan, gate=gate, why={**plan.why, "minimum": VARIABLE})
+
+
+def _may_count(certified: Key, point: DecisionPoint, language: str) -> bool:
+    """Whether the point asks what was certified, as far as that is known before a call."""
+    spoken = spoken_language(point, language)
+    if certified.language != spoken or certified.form != "single":
+        return False
+    questions = point.questions.get(spoken, {})
+    key = keys_of(point, questions, spoken).get(certified.question)
+    question = questions.get(certified.question)
+    if key is None or key.template != certified.template:
+        return False
+    by_call = isinstance(question, Choice) and (question.open or bool(point.needs))
+    return by_call or key.options == certified.options
 
 
 def _strictest(certificate: Certificate) -> float | None:

@@ -105,13 +105,14 @@ def assigned(
         The provider assigned, and what is recorded of it.
 
     """
+    shares = {arm.provider: arm.weight for arm in arms}
     if subject is None:
         drawn = chance.choices(arms, [arm.weight for arm in arms])[0]
-        return drawn.provider, Exposure(experiment, sticky=False)
+        return drawn.provider, Exposure(experiment, None, False, shares)  # noqa: FBT003
     left, seen = WHOLE, None
     for arm in arms[:-1]:
         seen = bucket(f"{point}/{experiment}/{arm.provider}", subject)
         if left > 0 and seen < arm.weight / left * BUCKETS:
-            return arm.provider, Exposure(experiment, seen)
+            return arm.provider, Exposure(experiment, seen, shares=shares)
         left -= arm.weight
-    return arms[-1].provider, Exposure(experiment, seen)
+    return arms[-1].provider, Exposure(experiment, seen, shares=shares)

@@ -101,6 +101,10 @@ def test_a_label_may_be_the_host_s_own_enum(kept: Kept) -> None:
         {"right": "yes"},
         {"right": True, "decision": 7},
         {"right": True, "decision": None},
+        {"right": True, "decision": ""},
+        {"right": True, "decision": "18ecc8b981ea1b1c"},  # as a table shows it
+        {"label": "half an emoji \ud83d"},
+        {"label": {"team": "a\0b"}},
         {"right": True, "decision": FeedbackRow(id="", of="", at=0.0)},
     ],
 )
@@ -163,7 +167,7 @@ def test_it_may_come_before_its_decision_is_in_the_database(kept: Kept, tmp_path
 def test_feedback_of_a_decision_that_nobody_kept_is_no_fault(kept: Kept) -> None:
     """Pruned, or of another journal: it stands beside nothing and disturbs nothing."""
     with offering(kept.variables) as gateway:
-        gateway.feedback("not even an id", right=True)
+        gateway.feedback("0" * 32, right=True)
         decide(gateway)
 
     assert told(kept) == [()]

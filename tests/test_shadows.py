@@ -26,6 +26,7 @@ from pointsman import (
     Gateway,
     Hybrid,
     NoAnswer,
+    Offer,
     Predicate,
     Reason,
     Recorder,
@@ -33,6 +34,7 @@ from pointsman import (
     Reply,
     Score,
     SetupError,
+    hookimpl,
     scripted,
 )
 from pointsman.gateway import background, lifecycle
@@ -518,6 +520,97 @@ def test_what_cannot_be_taken_in_is_counted_and_told(
     told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     starved = [one["starved"] for one in told if one["event"] == "decision.shadow_starved"]
     assert starved == [1, 10]
+
+
+class Hangs(Teller):
+    """Blocks its thread until it is set free."""
+
+    blocking = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+
+    def answer(self, ask: Ask, call: Call) -> Reply:
+        """Wait as long as it takes."""
+        self.free.wait()
+        return self.told(ask, call)
+
+
+class Blocks(Teller):
+    """Answers on a thread."""
+
+    blocking = True
+
+
+@in_loop
+async def test_shadows_that_hang_take_no_thread_of_those_who_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And closing the gateway does not wait for them longer than it says."""
+    monkeypatch.setattr(lifecycle, "DRAINING", 0.05)
+    monkeypatch.setattr(background, "ENDING", 0.05)
+    slow = Hangs()
+    gateway = offering({PROVIDER: "nova", SHADOW: "slow"}, nova=Blocks(), slow=slow)
+
+    made = [await gateway.ask(POINT, ASK, current=lambda: "billing") for _ in range(8)]
+    await gateway.aclose()
+    slow.free.set()
+
+    assert {one.provider for one in made} == {"nova"}
+
+
+class OneLoop(Teller):
+    """Belongs to the loop that it is first asked on, as a client with open connections does."""
+
+    def __init__(self, asked: threading.Semaphore) -> None:
+        super().__init__()
+        self._asked = asked
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        """Answer at home."""
+        here = asyncio.get_running_loop()
+        self._loop = self._loop or here
+        self._asked.release()
+        if self._loop is not here:
+            raise RuntimeError("another loop")
+        return self.told(ask, call)
+
+
+@in_loop
+async def test_a_provider_that_waits_is_made_anew_for_the_shadows_loop() -> None:
+    asked = threading.Semaphore(0)
+
+    class Offering:
+        @hookimpl
+        def pointsman_providers(self) -> list[Offer]:
+            return [Offer("one", lambda: lambda _: OneLoop(asked))]
+
+    given = {"DECISION_LOG": "off", "DECISION_OTHER_PROVIDER": "one", SHADOW: "one"}
+    async with Gateway.from_env(given, plugins=[Offering()]) as gateway:
+        await gateway.ask(POINT, ASK, current=lambda: "billing")
+        assert await asyncio.to_thread(asked.acquire, timeout=PATIENCE)
+
+        decision = await gateway.ask("OTHER", ASK, current=lambda: "billing")
+
+    assert decision.provider == "one"
+
+
+def test_where_no_thread_can_be_begun_the_host_has_its_decision(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Out of threads, or of files for a loop: it is counted and told."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(24, "")
+
+    monkeypatch.setattr("pointsman.gateway.threads.LoopThread.__init__", refuse)
+    with offering({SHADOW: "nova", "DECISION_LOG": "json"}, nova=Teller()) as gateway:
+        assert decide(gateway).value == "billing"
+
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["starved"] for one in told if one["event"] == "decision.shadow_starved"] == [1]
 
 
 def test_a_closed_gateway_shadows_again(kept: Kept) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ..discovery import discover
 from ..errors import Fault, Reason, SetupError
+from ..journaling import JOURNAL, store_of
 from ..points import DecisionPoint
 from ..questions import Choice
 from ..settings import CURRENT, PREFIX
@@ -72,10 +73,31 @@ def doctor(
     found = [*wrong, *odd]
     installed = discover(gateway.settings.globals.allowed)
     _good("plug-ins", f"{len(installed.offers)} providers, {len(installed.points)} decision points")
+    found += _journal(gateway)
     for name, variable in _selected(gateway).items():
         found += _provider(gateway, name, variable, live=live)
     screen.faults(found, console=screen.out())
     _finish(len(found), unread=session.own and any(one.where.startswith(PREFIX) for one in odd))
+
+
+def _journal(gateway: Gateway) -> list[Fault]:
+    """Look into the journal's database, if one is kept."""
+    if not gateway.settings.globals.journaled:
+        return []
+    from ..journal.store import StoreDown
+
+    store = store_of(gateway.settings)
+    try:
+        kept = 0 if store.missing else sum(store.points().values())
+    except SetupError as error:
+        return list(error.faults)
+    except StoreDown as down:
+        fix = "Records wait in the spool until it can be reached: see to the database"
+        return [Fault(JOURNAL, f"its database cannot be used now: {down}", fix)]
+    finally:
+        store.close()
+    _good("journal", f"{kept:,} decision{'' if kept == 1 else 's'}")
+    return []
 
 
 def _selected(gateway: Gateway) -> dict[str, str]:
