@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -21,17 +22,24 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from faulty import Does, Server, Visit, encoded, failed, head, replies, waits
+from journaled import schema_of
+from journaled import server as postgres
 from pointsman import Chosen, Gateway, Held, Predicate, Reply, Usage
 from pointsman.gateway.answers import RawAnswer
 from pointsman.gateway.cli.app import app
+from pointsman.gateway.cli.replaying.alone import alone
 from pointsman.gateway.cli.replaying.limits import Pace, Purse
 from pointsman.gateway.cli.replaying.writing import Writing
 from pointsman.gateway.errors import Reason, SetupError
+from pointsman.gateway.evaluation.calibration.collecting import Wanted, collect
+from pointsman.gateway.evaluation.comparison.sightings import Reader
 from pointsman.gateway.journal.rows import FeedbackRow, Row, Trail
 from pointsman.gateway.journal.store import Store, StoreDown
 from pointsman.gateway.questions import Question
 from pointsman.gateway.records import Attempt
 from pointsman.gateway.wire.openai import decode_request, encode_reply
+
+unix = pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent there")
 
 PYTHON = (sys.executable, "-m", "pointsman.gateway.cli")
 JOURNAL = "sqlite:///journal.db"
@@ -79,6 +87,25 @@ def decides() -> Does:
         return True
 
     return does
+
+
+def interrupts(does: Does) -> Does:
+    """Press Ctrl-C while a row is under way."""
+
+    async def interrupting(visit: Visit) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        return await does(visit)
+
+    return interrupting
+
+
+async def turns_away_and_lets_go(visit: Visit) -> bool:
+    """Refuse the key; and once that was read, let those answer who wait for it."""
+    body = encoded(failed("authentication_error"))
+    await visit.send(head(401, len(body), {"connection": "close"}) + body)
+    await visit.gone()
+    visit.server.gate.set()
+    return False
 
 
 def _answer(question: Question) -> RawAnswer:
@@ -433,9 +460,11 @@ def test_without_a_journal_there_is_nowhere_to_write(environ: dict[str, str]) ->
 def begun(file: Path, environ: Mapping[str, str], *args: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start the command as a process of its own; it does not outlive the test."""
     command = [*PYTHON, "replay", "--provider", "jev", "--from", str(file), *args]
-    quiet = subprocess.DEVNULL
     with subprocess.Popen(
-        command, env={**os.environ, **environ}, stdout=quiet, stderr=quiet
+        command,
+        env={**os.environ, **environ},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as run:
         try:
             yield run
@@ -459,20 +488,182 @@ def test_a_killed_run_goes_on_and_asks_again_only_what_was_under_way(
     assert [len(one.shadows) for one in trails()] == [1] * many
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent there")
-def test_an_interrupted_run_keeps_what_was_answered(
+def interrupted(run: subprocess.Popen[bytes], by: signal.Signals) -> str:
+    """Send a signal, and give what is said to it."""
+    run.send_signal(by)
+    assert run.stderr is not None
+    return run.stderr.readline().decode()
+
+
+def ended(run: subprocess.Popen[bytes]) -> tuple[int, str]:
+    _, said = run.communicate(timeout=20)
+    return run.returncode, said.decode()
+
+
+@unix
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_under_way_when_a_run_is_interrupted_was_paid_for_and_is_kept(
+    tmp_path: Path, server: Server, environ: dict[str, str], by: signal.Signals, code: int
+) -> None:
+    """Those rows included that wait for their turn: they are left, and asked about once."""
+    many, at_once, answered = 30, 3, 4
+    file = write(tmp_path / "rows.jsonl", routed(many))
+    server.does(*[decides()] * answered, waits(decides()))
+    with begun(file, environ, "--concurrency", str(at_once)) as run:
+        server.wait(answered + at_once)
+        assert "Waiting for 3 answers under way" in interrupted(run, by)
+        server.let_go()
+        status, said = ended(run)
+    assert status == code
+    assert f"asks about the other {many - answered - at_once}" in said
+    assert len(trails()) == answered + at_once == len(server.seen)
+    server.does(decides())
+    assert summary("--from", str(file))["asked"] == many - answered - at_once
+    assert max(asked(server).values()) == 1
+
+
+@unix
+def test_a_second_ctrl_c_waits_for_no_answer(
     tmp_path: Path, server: Server, environ: dict[str, str]
 ) -> None:
     file = write(tmp_path / "rows.jsonl", routed(30))
     server.does(*[decides()] * 4, waits(decides()))
     with begun(file, environ, "--concurrency", "1") as run:
         server.wait(5)
+        assert "Waiting for one answer under way" in interrupted(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
-        assert run.wait(20) == 130
+        status, said = ended(run)  # though the server has not answered
     server.let_go()
+    assert status == 130
+    assert "asks about the other 26" in said
     assert len(trails()) == 4
+
+
+@unix
+@pytest.mark.usefixtures("environ")
+def test_rows_that_wait_for_their_turn_hold_no_end_up(tmp_path: Path, server: Server) -> None:
+    file = write(tmp_path / "rows.jsonl", routed(3))
+    server.does(interrupts(decides()))
+    done = invoke("--from", str(file), "--rate", "0.001")  # the second goes 1,000 seconds later
+    assert done.exit_code == 130
+    assert len(trails()) == 1
+
+
+# --- several at once ---------------------------------------------------------------------
+
+
+def test_a_second_run_of_the_same_provider_is_told_of_the_first(
+    tmp_path: Path, server: Server, environ: dict[str, str]
+) -> None:
+    """Else every row would be paid for twice. What the first has not asked is asked afterwards."""
+    file = write(tmp_path / "rows.jsonl", routed(6))
+    server.does(decides(), waits(decides()))
+    with begun(file, environ, "--concurrency", "1") as run:
+        server.wait(2)
+        second = invoke("--from", str(file))
+        assert second.exit_code == 2
+        assert "another replay of jev into this journal is running" in second.stderr
+        assert summary("--from", str(file), "--dry-run")["left"] == 5  # asks nothing, and may
+        other = CliRunner().invoke(app, ["replay", "--provider", "local", "--from", str(file)])
+        assert other.exit_code == 0, other.output
+        run.kill()  # a lock does not outlive whoever held it
+    server.let_go()
     server.does(decides())
-    assert summary("--from", str(file))["asked"] == 26
+    assert summary("--from", str(file))["asked"] == 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there")
+def test_one_journal_by_two_names_is_one(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    first, second = (f"sqlite:///{tmp_path / name}" for name in ("there/a.db", "b.db"))
+    with alone(first, "jev"):
+        pass
+    (tmp_path / "b.db").symlink_to(tmp_path / "there" / "a.db")
+    with alone(first, "jev"), pytest.raises(SetupError, match="is running"), alone(second, "jev"):
+        pytest.fail("two at once")
+
+
+def test_a_server_keeps_two_runs_apart_too() -> None:
+    """By schema, as the tables are; and a connection that is lost ends a lock and nothing else."""
+    import psycopg
+
+    url = postgres()
+    with schema_of(url) as here, schema_of(url) as there:
+        with contextlib.ExitStack() as first:
+            for one in ((here, "jev"), (here, "local"), (there, "jev")):
+                first.enter_context(alone(*one))
+            with pytest.raises(SetupError, match="is running"), alone(here, "jev"):
+                pytest.fail("two at once")
+        named = f"replay-{secrets.token_hex(6)}"
+        with alone(f"{here}&application_name={named}", "jev"):
+            with psycopg.connect(url, autocommit=True) as connection:
+                cut = connection.execute(
+                    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                    " WHERE application_name = %s",
+                    [named],
+                )
+                assert cut.fetchall() == [(True,)]
+            with alone(here, "jev"):
+                pass
+
+
+# --- once more ---------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("environ")
+def test_what_failed_for_a_passing_cause_is_asked_again_where_that_is_wanted(
+    tmp_path: Path, server: Server
+) -> None:
+    """A file's rows; a reply that cannot be used is none of them: it would come again."""
+    file = write(tmp_path / "rows.jsonl", routed(3))
+    server.does(replies(encoded(failed("server_error")), 503), replies(b"{}"), decides())
+    told = summary("--from", str(file), "--concurrency", "1")
+    assert told["reasons"] == {"provider_error": 1, "malformed": 1}
+    assert summary("--from", str(file))["asked"] == 0
+    assert summary("--from", str(file), "--retry-failed", "--dry-run")["left"] == 1
+    assert summary("--from", str(file), "--retry-failed")["believed"] == 1
+    assert summary("--from", str(file), "--retry-failed")["asked"] == 0
+    latest = Counter(one.shadows[-1].shadow.attempt.reason for one in trails())
+    assert latest == {Reason.OK: 2, Reason.MALFORMED: 1}
+
+
+def test_a_shadow_that_failed_may_be_asked_again_and_the_latest_answer_counts(
+    environ: dict[str, str], server: Server
+) -> None:
+    """In a report, and where thresholds are calibrated."""
+    server.does(replies(encoded(failed("server_error")), 503), decides())
+    shadowed = {"DECISION_JOURNAL_CONTENT": "full", "DECISION_GUARDRAIL_TOX_SHADOW": "jev"}
+    decided(environ, ["you idiot"], **shadowed)
+    assert summary()["asked"] == 0
+    assert summary("--retry-failed")["believed"] == 1
+    assert summary("--retry-failed")["asked"] == 0
+    (trail,) = trails()
+    assert [one.shadow.source for one in trail.shadows] == ["live", "replay"]
+    (seen,) = Reader().read([trail])
+    assert seen.said["jev"].reason is Reason.OK
+    (sample,) = collect([trail], Wanted("jev")).samples
+    assert (sample.reason, sample.value) == (Reason.OK, True)
+
+
+def test_who_failed_live_is_not_asked_again(environ: dict[str, str], server: Server) -> None:
+    """What became of a decision is part of what is compared, and stays."""
+    server.does(replies(encoded(failed("server_error")), 503), decides())
+    live = {"DECISION_JOURNAL_CONTENT": "full", "DECISION_GUARDRAIL_TOX_PROVIDER": "jev"}
+    decided(environ, ["a"], **live)
+    assert summary("--retry-failed")["asked"] == 0
+
+
+@pytest.mark.usefixtures("environ")
+def test_an_answer_under_way_is_kept_where_another_is_turned_away(
+    tmp_path: Path, server: Server
+) -> None:
+    """Whoever meets the fault ends the run, and not what others have paid for."""
+    file = write(tmp_path / "rows.jsonl", routed(4))
+    server.does(waits(decides()), turns_away_and_lets_go, decides())
+    assert invoke("--from", str(file), "--concurrency", "2").exit_code == 2
+    assert len(trails()) == 1
+    server.does(decides())
+    assert summary("--from", str(file))["asked"] == 3
 
 
 # --- the parts ---------------------------------------------------------------------------
@@ -587,3 +778,21 @@ def test_a_journal_that_stays_down_is_told_to_everybody() -> None:
     faults = written(Flaky(down=100), 3, patience=0)
     assert all(isinstance(one, SetupError) for one in faults)
     assert "another process holds its lock" in str(faults[0])
+
+
+def test_what_nobody_waits_for_any_more_is_written_or_told_of() -> None:
+    """Its asker was interrupted; a hurried run has no patience with a journal that is down."""
+
+    async def left(store: Any) -> None:
+        writing = Writing(store, patience=60, sleep=lambda _: None)
+        writing.hurry()
+        asker = asyncio.create_task(writing.write([next(feedback())]))
+        await asyncio.sleep(0)
+        asker.cancel()
+        await writing.drained()
+
+    there = Flaky(down=0)
+    asyncio.run(left(there))
+    assert there.batches == [1]
+    with pytest.raises(SetupError, match="1 rows could not be written"):
+        asyncio.run(left(Flaky(down=100)))

@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from ...errors import Fault, SetupError
-from ...journaling import JOURNAL, store_of
+from ...journaling import JOURNAL, journal_settings, store_of
 from ...settings import CURRENT, PREFIX
 from .. import INTERRUPTED, report, screen
 from ..points import known, warned
 from .asking import PATIENCE, Asking
+from .items import Wanted
 from .limits import Pace, Purse
 from .summary import Summary, cost_of_one, dry, show, summed
 from .writing import Writing
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ...gateway import Gateway
     from ...journal.store import Store
     from ..session import Session
-    from .items import Source, Survey, Wanted
+    from .items import Source, Survey
 
 FROM_JOURNAL = "journal"
 DOWN, OVER_COST = 1, 3  # exit codes of a run that ended early; the same command goes on
@@ -83,20 +86,26 @@ def replay(  # noqa: PLR0913 - options of a command
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Ask a candidate about recorded states. Run it again to go on where it was interrupted."""
-    from .items import Wanted
-
     session: Session = ctx.obj
     bounds = Bounds(rate, max_cost, concurrency, patience)
-    with session.by_option({}) as gateway, _opened(gateway, provider, dry=dry_run) as store:
+    with session.by_option({}) as gateway, _opened(gateway) as store:
         warned(session, gateway)
+        kept = journal_settings(gateway.settings)
+        _quiet(gateway)
         _named(gateway, provider)
         only = None if point is None else known(gateway, point)
-        states = _source(source, store, gateway, Wanted(provider, only, limit, retry_failed))
+        _there(source, store)
+        wanted = Wanted(provider, only, limit, retry_failed)
         if dry_run:
+            states = _source(source, store, gateway, wanted)
             each = cost_of_one(store, provider, states.survey.points)
             dry(provider, states.survey, each, as_json=as_json)
             return
-        summary = _ran(gateway, store, provider, states, bounds)
+        assert kept is not None
+        with _alone(kept.url, provider):
+            summary = _ran(
+                gateway, store, provider, _source(source, store, gateway, wanted), bounds
+            )
     if as_json:
         screen.data(summary)
     else:
@@ -122,6 +131,25 @@ def _opened(gateway: Gateway) -> Generator[Store]:
         except StoreDown as down:
             fix = "See to it; the same command goes on from here"
             raise SetupError.of(JOURNAL, str(down), fix) from None
+
+
+def _alone(url: str, provider: str) -> AbstractContextManager[None]:
+    from .alone import alone
+
+    return alone(url, provider)
+
+
+def _there(source: str, store: Store) -> None:
+    """
+    Make sure that there is a journal to read; none is made for that.
+
+    Raises:
+        SetupError: There is none.
+
+    """
+    if source == FROM_JOURNAL and store.missing:
+        fix = "Decide something with it first, or name a file with --from"
+        raise SetupError.of(JOURNAL, "there is no journal yet", fix)
 
 
 def _quiet(gateway: Gateway) -> None:
@@ -157,20 +185,14 @@ def _at_option(fault: Fault) -> Fault:
     return Fault("--provider", fault.problem, fault.fix)
 
 
-def _source(
-    source: str,
-    store: Store,
-    gateway: Gateway,
-    provider: str,
-    wanted: tuple[DecisionPoint | None, int | None],
-) -> Source:
+def _source(source: str, store: Store, gateway: Gateway, wanted: Wanted) -> Source:
     if source == FROM_JOURNAL:
         from .journal import FromJournal
 
-        return FromJournal(store, gateway, provider, *wanted)
+        return FromJournal(store, gateway, wanted)
     from .file import FromFile
 
-    return FromFile(Path(source), store, gateway, provider, *wanted)
+    return FromFile(Path(source), store, gateway, wanted)
 
 
 def _ran(
@@ -193,6 +215,9 @@ def _ran(
     except KeyboardInterrupt:
         _interrupted(survey, asking)
         raise typer.Exit(INTERRUPTED) from None
+    if asking.signal:
+        _interrupted(survey, asking)
+        raise typer.Exit(BY_SIGNAL + asking.signal)
     return summed(provider, survey, asking.tally, purse, time.perf_counter() - began)
 
 
