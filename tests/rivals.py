@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -124,9 +124,16 @@ def paired(number: int, a: Any, b: Any, label: Any = None, **given: Any) -> Trai
     return trail(record(number, a), [attempt("jev", b, sure)], told, **given)
 
 
-def split(number: int, arm: str, subject: str | None, *, right: bool | None) -> Trail:
-    """A decision that a split assigned."""
-    exposure = Exposure("1", 5 if subject else None, sticky=subject is not None)
+def split(
+    number: int,
+    arm: str,
+    subject: str | None,
+    *,
+    right: bool | None,
+    shares: Mapping[str, float] = {},
+) -> Trail:
+    """A decision that a split assigned, under *shares* in percent."""
+    exposure = Exposure("1", 5 if subject else None, sticky=subject is not None, shares=shares)
     asked = (
         attempt(arm, "billing") if arm != "current" else Attempt(provider="current", seconds=0.8)
     )

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import typer
 from msgspec.structs import replace
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from pointsman.gateway.certificates import written
+from pointsman.gateway.certificates import AtRisk, Thresholds, written
 from pointsman.gateway.cli.app import Commands
 from pointsman.gateway.cli.comparison.command import report
 from pointsman.gateway.cli.session import Session
@@ -89,7 +90,7 @@ def test_agreement_alone_is_told_and_never_called_accuracy(tmp_path: Path) -> No
     page = tmp_path / "report.html"
     said = shown("--html", str(page))
     assert "kappa" in said
-    assert "not yet: needs about 86 more labelled decisions" in said
+    assert "not yet: needs about 145 more labelled decisions" in said
     assert "nobody knows who is right" in said
     assert "accura" not in (said + page.read_text("utf-8")).lower()
 
@@ -269,3 +270,98 @@ def test_a_point_that_nobody_declares_is_compared_all_the_same() -> None:
     found = invoke(name, env={"DECISION_OWN_POINT_PROVIDER": "current:50,jev:50"})
     assert found.exit_code == 0, found.output
     assert "subjects fell as planned" in found.stdout
+
+
+LONG = "card_payment_wrong_exchange_rate_applied_while_abroad"
+
+
+def names_shown(name: str) -> list[str]:
+    """Give what the lines of the first disagreement say in the column of `current`."""
+    kept([paired(n, f"{name}_a", f"{name}_b", "x") for n in range(3)])
+    lines = invoke(POINT).stdout.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    head = next(n for n, line in enumerate(lines) if line.startswith("current says"))
+    body = lines[head + 2 : lines.index("", head)]
+    return [line.split()[0] for line in body if not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("name", [LONG, "beneficiary_not_allowed", "x" * 18 + "_" + "y" * 18])
+def test_names_go_on_in_the_next_line_between_two_words_only(name: str) -> None:
+    """In a table of 80 columns, half a word would say nothing."""
+    lines = names_shown(name)
+    assert "".join(lines) == f"{name}_a"
+    assert all(line.endswith("_") for line in lines[:-1])
+
+
+@pytest.mark.parametrize("name", ["x" * 60, "不正な為替レート" * 5])
+def test_a_word_that_fits_nowhere_keeps_its_ends(name: str) -> None:
+    first, *_ = names_shown(name)
+    start, end = first.split("…")
+    assert name.startswith(start)
+    assert name.endswith(end.removesuffix("_a").rstrip("_"))
+
+
+def test_two_intervals_of_which_the_lasting_one_comes_first() -> None:
+    kept(labelled())
+    said = shown()
+    assert "always valid: look as often as you like" in said
+    assert said.index("always valid") < said.index("for one look") < said.index("McNemar p =")
+
+
+def test_thumbs_are_told_with_what_they_hide() -> None:
+    rows = [
+        trail(record(n, "a"), [attempt("jev", "b")], feedback(n, right=n < 40)) for n in range(60)
+    ]
+    kept(rows)
+    Path("thresholds.json").write_bytes(written(certified(0.5)))
+    said = shown("--thresholds", "thresholds.json")
+    assert "Of 20 rows it is known only that what was decided is wrong" in said
+    assert "of 20 it is unclear" in said
+    assert "Of 20 answers that jev decides it is known only that another answer is wrong" in said
+
+
+def test_labels_as_old_as_the_certificate_are_told() -> None:
+    kept(labelled())
+    Path("thresholds.json").write_bytes(written(certified(0.9)))
+    said = shown("--thresholds", "thresholds.json")
+    assert "no newer than its certificate: the threshold may have been found on them" in said
+    (one,) = certified(0.9).certificates
+    newer = replace(one, date="2026-09-20")
+    Path("thresholds.json").write_bytes(written(Thresholds(certificates=(newer,))))
+    assert "may have been found on them" not in shown("--thresholds", "thresholds.json")
+
+
+def test_several_error_rates_are_shown_each_with_its_own() -> None:
+    (one,) = certified(0.9).certificates
+    one = replace(one, levels=(*one.levels, AtRisk(alpha=0.2, minimum=0.5)))
+    other = replace(one, key=replace(one.key, language="pt"), risk=0.2)
+    rows = [paired(n, "a", "a", "a", sure=0.95) for n in range(60)]
+    rows += [
+        replace(
+            row,
+            shadows=tuple(replace(each, language="pt") for each in row.shadows),
+        )
+        for row in (paired(n, "a", "a", "a", sure=0.6) for n in range(60, 120))
+    ]
+    kept(rows)
+    Path("thresholds.json").write_bytes(written(Thresholds(certificates=(one, other))))
+    said = shown("--thresholds", "thresholds.json")
+    assert "At equal certified risk, α = 5 % and 20 %" in said
+    assert "jev · α 5 % 0.9" in said
+    assert "jev · α 20 % 0.5" in said
+
+
+def test_which_splits_assigned_is_told() -> None:
+    shares = {"current": 50.0, "jev": 50.0}
+    changed = {"current": 90.0, "jev": 10.0}
+    rows = [
+        split(n, "jev" if n % 2 else "current", f"s{n}", right=True, shares=shares)
+        for n in range(100)
+    ]
+    rows += [split(n, "current", f"s{n}", right=True, shares=changed) for n in range(100, 200)]
+    kept([*rows, trail(record(200, "a"))])
+    said = shown(env=SPLIT)
+    assert "by a split 1 200 (99.5 %)" in said
+    assert "by no split 1, set or asked otherwise" in said
+    assert "The shares were changed while it ran: current 50.0 %, jev 50.0 %; current 90.0" in said
+    assert "jev served by jev-1 50" in said

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pointsman.gateway.evaluation.comparison.arms import Ratio, Split
+from pointsman.gateway.evaluation.comparison.arms import Split
 from pointsman.gateway.evaluation.comparison.guarding import Guarded, Side
 from pointsman.gateway.evaluation.comparison.handing import Handover
 from pointsman.gateway.evaluation.comparison.judging import Judged, Share
+from pointsman.gateway.evaluation.comparison.ratios import Ratio
 from pointsman.gateway.evaluation.comparison.spreads import Rung, Spread
 from pointsman.gateway.evaluation.comparison.verdict import Evidence, verdict
-from pointsman.gateway.evaluation.statistics.numerics import exact_lower, exact_upper
+from pointsman.gateway.evaluation.statistics.numerics import Interval, exact_upper
 
 
 def guarded(errors: int = 2, labelled: int = 200, **given: Any) -> Guarded:
@@ -31,7 +32,6 @@ def guarded(errors: int = 2, labelled: int = 200, **given: Any) -> Guarded:
         reasons={},
         labelled=labelled,
         errors=errors,
-        low=exact_lower(errors, labelled, 0.05),
         bound=exact_upper(errors, labelled, 0.05),
     )
     return replace(made, **given)
@@ -42,11 +42,12 @@ def uncertified(**given: Any) -> Guarded:
     return guarded(0, 0, **{**told, **given})
 
 
-def judged(rows: int = 400) -> Judged:
+def judged(rows: int = 400, **given: Any) -> Judged:
     share = Share(rows, rows, 0.9, 1.0)
-    return Judged(
+    made = Judged(
         question="decision",
         pairs=rows,
+        differ=40,
         unclear=0,
         agreed_labelled=1.0,
         differ_labelled=1.0,
@@ -59,12 +60,15 @@ def judged(rows: int = 400) -> Judged:
         difference=0.0,
         low=0.0,
         high=0.0,
+        once=Interval(0.0, 0.0),
+        effect=0.02,
         better="",
         needed=None,
         f1_a=1.0,
         f1_b=1.0,
         slices=(),
     )
+    return replace(made, **given)
 
 
 def spread(labelled: int = 400, **given: Any) -> Spread:
@@ -73,7 +77,7 @@ def spread(labelled: int = 400, **given: Any) -> Spread:
         question="decision",
         rows=400,
         labelled=labelled,
-        rungs=(Rung(0.5, labelled, labelled, 0, 0.1),),
+        rungs=(Rung(0.5, 400, labelled, 0, 0.1), Rung(0.95, 200, labelled // 2, 0, 0.1)),
         curve=(),
         sureness=None,
         certifiable=False,
@@ -91,6 +95,7 @@ def handover(low: float, high: float) -> Handover:
         decided=200,
         only_a=4,
         only_b=2,
+        unclear=0,
         difference=(low + high) / 2,
         low=low,
         high=high,
@@ -103,6 +108,8 @@ def split(**given: Any) -> Split:
         arms=(),
         ratio=Ratio("all", {"current": 500, "jev": 500}, 0.5),
         days=(),
+        served={},
+        plans=(),
         crossed=0,
         unsticky=0,
         others=0,
@@ -147,9 +154,9 @@ CASES = {
         None,
     ),
     "a promise surely broken": (evidence(guarded=[guarded(25)]), "no", None),
-    "a promise in doubt": (evidence(guarded=[guarded(12)]), "not yet", 2171),
+    "a promise in doubt": (evidence(guarded=[guarded(12)]), "not yet", 15618),
     "a side surely broken": (
-        evidence(guarded=[guarded(missed=Side(20, 100, 0.12, 0.3), alarms=Side(0, 9, 0.0, 0.3))]),
+        evidence(guarded=[guarded(missed=Side(20, 100, 0.3), alarms=Side(0, 9, 0.3))]),
         "no",
         None,
     ),
@@ -175,11 +182,60 @@ CASES = {
         "not yet",
         None,
     ),
-    "no label at all": (evidence(judged=[], spreads=[spread(0, needed=86)]), "not yet", 86),
+    "no label at all": (evidence(judged=[], spreads=[spread(0)]), "not yet", 100),
     "no label and no certificate": (
         evidence(judged=[], spreads=[spread(0)], guarded=[uncertified()], handovers=[]),
         "not yet",
-        86,
+        172,
+    ),
+    "no label, no certificate, and at another rate": (
+        evidence(
+            judged=[], spreads=[spread(0)], guarded=[uncertified(alpha=0.2, needed=50)], alpha=0.2
+        ),
+        "not yet",
+        50,
+    ),
+    "no label, and never as sure as it would have to be": (
+        evidence(
+            judged=[], spreads=[spread(0, rungs=())], guarded=[uncertified(needed=50)], handovers=[]
+        ),
+        "not yet",
+        None,
+    ),
+    "labels where they agree, and hardly any where they differ": (
+        evidence(judged=[judged(agreed_labelled=0.9, differ_labelled=0.2)]),
+        "not yet",
+        10,
+    ),
+    "labels where they differ, and hardly any where they agree": (
+        evidence(judged=[judged(agreed_labelled=0.1, differ_labelled=0.9)]),
+        "not yet",
+        126,
+    ),
+    "fewer labels where they differ, as chance will have it": (
+        evidence(judged=[judged(differ=3, agreed_labelled=0.9, differ_labelled=0.0)]),
+        "yes",
+        None,
+    ),
+    "errors that seem many, since the labels are of rows that differ": (
+        evidence(
+            guarded=[guarded(25)],
+            handovers=[handover(-0.09, -0.03)],
+            judged=[judged(agreed_labelled=0.1, differ_labelled=0.9)],
+        ),
+        "not yet",
+        126,
+    ),
+    "answers of which only another is known to be wrong": (
+        evidence(guarded=[guarded(2, 200, unclear=30)]),
+        "not yet",
+        30,
+    ),
+    "few such answers": (evidence(guarded=[guarded(2, 200, unclear=5)]), "yes", None),
+    "errors that may be few, as the unclear ones may all be right": (
+        evidence(guarded=[guarded(18, 200, unclear=200)]),
+        "not yet",
+        200,
     ),
     "no certificate, labels that would do": (
         evidence(guarded=[uncertified()], spreads=[spread(certifiable=True, needed=None)]),
@@ -235,7 +291,7 @@ def test_the_sentences_name_who_and_at_which_rate() -> None:
 
 
 def test_a_broken_side_is_named() -> None:
-    sided = guarded(missed=Side(20, 100, 0.12, 0.3), alarms=Side(0, 9, 0.0, 0.3))
+    sided = guarded(missed=Side(20, 100, 0.3), alarms=Side(0, 9, 0.3))
     (why,) = verdict(evidence(guarded=[sided])).because
     assert why.startswith("20 of 100 that are true are answered wrongly")
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from .words import NONE, Facts, Grid, Item, Part, Told, between, chance, of, percent, points, share
+from .words import (
+    NONE,
+    Facts,
+    Grid,
+    Item,
+    Part,
+    Told,
+    between,
+    chance,
+    counted,
+    of,
+    percent,
+    points,
+    share,
+)
 
 if TYPE_CHECKING:
-    from ...evaluation.comparison.arms import Ratio, Split
+    from ...evaluation.comparison.arms import Split
+    from ...evaluation.comparison.ratios import Ratio
     from ...evaluation.comparison.report import Report
 
 ALARM = 0.001
@@ -67,6 +82,9 @@ def _left_out(split: Split) -> tuple[tuple[str, int], ...]:
 
 
 def _ratio(split: Split) -> Iterator[Item]:
+    if len(split.plans) > 1:
+        plans = "; ".join(_plan(one) for one in split.plans)
+        yield Told(f"The shares were changed while it ran: {plans}.", "warning")
     if split.ratio is None:
         return
     if not split.failed:
@@ -83,6 +101,11 @@ def _ratio(split: Split) -> Iterator[Item]:
     yield Grid(
         ("came first on", *names, "p"), [_row(one, names) for one in (*split.days, split.ratio)]
     )
+    yield Facts([(f"{arm} served by", counted(models)) for arm, models in split.served.items()])
+
+
+def _plan(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{arm} {percent(share)}" for arm, share in shares.items())
 
 
 def _row(one: Ratio, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def report(  # noqa: PLR0913 - options of a command
         str | None, typer.Option(help="Id of the split; absent: the one that is set.")
     ] = None,
     shares: Annotated[
-        str | None, typer.Option(help="Its shares, current:90,jev:10; absent: those set.")
+        str | None, typer.Option(help="Its shares, current:90,jev:10; absent: as recorded.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page there, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -87,7 +87,8 @@ def report(  # noqa: PLR0913 - options of a command
             effect=effect,
             thresholds=held,
             experiment=split.experiment,
-            shares=split.shares,
+            shares={} if shares is None else split.shares,
+            set=split.shares,
             first=_first(store, name, split.experiment),
             declared=declared,
         )

@@ -68,7 +68,8 @@ def _agreement(report: Report, one: Agreement) -> Iterator[Item]:
                 (cell.a, cell.b, f"{cell.count:,}", " ".join(id_[:SHORT] for id_ in cell.ids))
                 for cell in one.cells
             ],
-            (f"{b} says", "for example"),
+            ("for example",),
+            names=(f"{a} says", f"{b} says"),
         )
     if one.bands:
         yield Grid(
@@ -118,7 +119,8 @@ def _judged(report: Report, one: Judged) -> Iterator[Item]:
         (
             ("labelled", f"{one.a.rows:,} of {one.pairs:,} ({of(one.a.rows, one.pairs)})"),
             ("difference", f"{points(one.difference)} points {between(one.low, one.high)}"),
-            ("McNemar", f"p = {chance(one.exact)} exact, {chance(one.mid_p)} mid-p"),
+            ("", "always valid: look as often as you like; by subject"),
+            ("for one look", f"{between(one.once.low, one.once.high)}; {_mcnemar(one)}"),
         )
     )
     yield Told(_better(report, one), "good" if one.better else "note")
@@ -131,15 +133,20 @@ def _f1(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
+def _mcnemar(one: Judged) -> str:
+    return f"McNemar p = {chance(one.exact)} exact, {chance(one.mid_p)} mid-p"
+
+
 def _better(report: Report, one: Judged) -> str:
     if one.better:
         winner = report.b if one.better == "b" else report.a
         return f"{winner} is right more often; the interval leaves out zero."
     if one.needed is None:
-        return "No difference was seen, so it cannot be said how many decisions would show one."
+        return "Not yet: the interval includes zero."
+    least = 100 * max(one.effect, abs(one.difference))
     return (
-        "Not yet: the interval includes zero. If the difference is as measured, about "
-        f"{one.needed:,} more labelled decisions would tell."
+        f"Not yet: the interval includes zero. About {one.needed:,} more labelled decisions "
+        f"would tell a difference of {least:.3g} points."
     )
 
 
@@ -159,7 +166,8 @@ def _doubts(one: Judged) -> Iterator[Item]:
     if one.unclear:
         text = (
             f"Of {one.unclear:,} rows it is known only that what was decided is wrong, not what "
-            "is right. They are left out, which flatters whoever decided."
+            "is right: whoever said something else may be right or wrong. The shares leave them "
+            "out, which flatters whoever decided; the interval allows for both."
         )
         yield Told(text, "warning")
 

@@ -55,6 +55,11 @@ def _header(report: Report) -> Iterator[Item]:
         rows.append(("after a fallback", f"{report.after:,}, the harder ones: counted apart"))
     models = {one.provider: one.models for one in report.efforts if one.models}
     rows += [(f"models of {who}", counted(served)) for who, served in models.items()]
+    if report.experiments:
+        split = sum(report.experiments.values())
+        rows.append(("by a split", counted(report.experiments, report.decisions)))
+        if split < report.decisions:
+            rows.append(("by no split", f"{report.decisions - split:,}, set or asked otherwise"))
     if report.others:
         rows.append(("also answered", counted(report.others)))
     yield Facts(rows)

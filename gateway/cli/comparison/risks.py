@@ -20,6 +20,7 @@ from .words import (
     of,
     percent,
     points,
+    rates,
 )
 
 if TYPE_CHECKING:
@@ -42,14 +43,13 @@ def risks(report: Report) -> Iterator[Part]:
     if not all(one.thresholds or one.always for one in report.guarded) or not items:
         items += _raw(report)
     items.append(Drawn(lambda: _curves(report), "Decided from the most to the least sure."))
-    yield Part(f"At equal certified risk, α = {100 * report.alpha:g} %", tuple(items))
+    yield Part(f"At equal certified risk, α = {rates(report)}", tuple(items))
 
 
 def _certified(report: Report) -> Iterator[Item]:
-    several = len({one.question for one in report.guarded}) > 1
     yield Grid(
         ("", "threshold", "decides", "falls back", "wrong of decided", "at most"),
-        [_guarded(one, several=several) for one in report.guarded if one.thresholds or one.always],
+        [_guarded(report, one) for one in report.guarded if one.thresholds or one.always],
         ("threshold",),
     )
     for one in report.guarded:
@@ -58,7 +58,8 @@ def _certified(report: Report) -> Iterator[Item]:
         text = (
             f"{about(report, handed.question)}{report.b} in front of {report.a} would mend "
             f"{handed.only_b:,} and spoil {handed.only_a:,} of {handed.rows:,} labelled decisions: "
-            f"{points(handed.difference)} points {between(handed.low, handed.high)}."
+            f"{points(handed.difference)} points {between(handed.low, handed.high)}"
+            f"{f'; of {handed.unclear:,} it is unclear' if handed.unclear else ''}."
         )
         yield Told(text)
     if report.together is not None:
@@ -88,8 +89,13 @@ def _prices(report: Report) -> Iterator[Item]:
     yield Told(text)
 
 
-def _guarded(one: Guarded, *, several: bool) -> tuple[str, ...]:
-    name = f"{one.provider} · {one.question}" if several else one.provider
+def _guarded(report: Report, one: Guarded) -> tuple[str, ...]:
+    parts = [one.provider]
+    if len({each.question for each in report.guarded}) > 1:
+        parts.append(one.question)
+    if len({each.alpha for each in report.guarded}) > 1:
+        parts.append(f"α {100 * one.alpha:g} %")
+    name = " · ".join(parts)
     return (
         name,
         "none" if one.always else "; ".join(one.thresholds),
@@ -110,6 +116,8 @@ def _remarks(one: Guarded) -> Iterator[Item]:
         yield Told(text, "warning")
     if one.thresholds and one.broken:
         yield Told(f"{one.provider} breaks its promise on these labels.", "warning")
+    if one.thresholds:
+        yield from _labels(one)
     if one.thresholds and one.unmatched:
         text = (
             f"{one.unmatched:,} answers of {one.provider} were asked or served otherwise than "
@@ -119,6 +127,26 @@ def _remarks(one: Guarded) -> Iterator[Item]:
     for name, side in (("missed", one.missed), ("false alarms", one.alarms)):
         if side is not None and side.rows:
             yield Told(_side(one.provider, name, side))
+
+
+def _labels(one: Guarded) -> Iterator[Item]:
+    """Say what the labels above a threshold are worth."""
+    if one.older and one.apart:
+        yield Told(
+            f"{one.older:,} labels of {one.provider} are no newer than its certificate, and left "
+            "out: the threshold may have been found on them."
+        )
+    elif one.older:
+        yield Told(
+            f"{one.older:,} of the {one.labelled:,} labels of {one.provider} are no newer than its "
+            "certificate: the threshold may have been found on them. Newer ones try it."
+        )
+    if one.unclear:
+        yield Told(
+            f"Of {one.unclear:,} answers that {one.provider} decides it is known only that another "
+            "answer is wrong; they count as neither right nor wrong.",
+            "warning",
+        )
 
 
 def _side(provider: str, name: str, side: Side) -> str:

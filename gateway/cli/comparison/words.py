@@ -34,6 +34,7 @@ class Grid(NamedTuple):
         words: Columns of words that may go on in the next line; all but the first and these
             hold numbers.
         spare: A drawing shows the same; left out where that is, and where it does not fit.
+        names: Columns of names that go on in the next line only between two of their words.
 
     """
 
@@ -41,6 +42,7 @@ class Grid(NamedTuple):
     rows: Sequence[Sequence[str]]
     words: Sequence[str] = ()
     spare: bool = False
+    names: Sequence[str] = ()
 
 
 class Told(NamedTuple):
@@ -65,6 +67,12 @@ class Part(NamedTuple):
 
     title: str
     items: Sequence[Item]
+
+
+def rates(report: Report) -> str:
+    """Write the error rates at which B is held."""
+    held = {one.alpha for one in report.guarded if one.provider == report.b} or {report.alpha}
+    return " and ".join(f"{100 * one:g} %" for one in sorted(held))
 
 
 def percent(part: float, digits: int = 1) -> str:

@@ -24,6 +24,8 @@ class Given(NamedTuple):
         sure: How sure; None for the host's own path.
         label: The right answer; None if unknown.
         right: Whether the answer is right; None if unknown.
+        unclear: It is known that another answer is wrong, but not whether this one is right.
+        told: When its label was told, in seconds since the epoch; 0 without one.
         reason: Why the reply was not believed, or `ok`.
         key: What a threshold must have been certified for; its scale says nothing.
 
@@ -34,6 +36,8 @@ class Given(NamedTuple):
     sure: Sure | None
     label: str | None
     right: bool | None
+    unclear: bool
+    told: float
     reason: Reason
     key: Key
 
@@ -73,8 +77,17 @@ def answered(seen: Seen, provider: str, raw: str) -> Given:
     said, truth = seen.said[provider], seen.truths.get(raw, NOTHING)
     name = said.values.get(raw)
     right = None if truth is NOTHING or name is None else truth.judges(name)
-    key = _key(seen.point, raw, provider, said)
-    return Given(seen.id, name, said.sure.get(raw), truth.label, right, said.reason, key)
+    return Given(
+        id=seen.id,
+        name=name,
+        sure=said.sure.get(raw),
+        label=truth.label,
+        right=right,
+        unclear=right is None and name is not None and truth is not NOTHING,
+        told=seen.told_at,
+        reason=said.reason,
+        key=_key(seen.point, raw, provider, said),
+    )
 
 
 def _key(point: str, raw: str, provider: str, said: Said) -> Key:

@@ -7,37 +7,18 @@ the arm that was assigned, because the arm is what is chosen.
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from ..statistics.comparing import confidence_radius, msprt_p, sample_ratio
-from .judging import Better, Share, share_of
+from ..statistics.comparing import msprt_p
+from .judging import EFFECT, Better, Share, share_of
+from .ratios import Ratio, days, ratio, recorded, served
 from .sightings import Seen
+from .watching import Sum, apart, needed, summed
 
 ALARM = 0.001  # p of the sample ratio below which nothing is compared
-SIZE = 0.05
-EFFECT = 0.02  # least difference of shares that matters, where nobody says otherwise
 FEWEST = 50  # labelled subjects of an arm from which its mean is near enough to normal
-FURTHEST = 1e9  # times as many decisions as there are: nobody waits for more
-
-
-class Ratio(msgspec.Struct, frozen=True):
-    """
-    How subjects fell into the arms.
-
-    Attributes:
-        part: `all`, or the day on which they came first.
-        subjects: Arm → distinct subjects.
-        p: Of the chi-square test against the shares.
-
-    """
-
-    part: str
-    subjects: Mapping[str, int]
-    p: float
 
 
 class Arm(msgspec.Struct, frozen=True):
@@ -69,6 +50,9 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
         arms: Of all that were assigned.
         ratio: Whether subjects fell as planned; None where that cannot be tested.
         days: The same for each day, where it failed.
+        served: Arm → model as served → subjects, by the first decision of each, where it failed.
+        plans: Arm → share under which its decisions were assigned, as recorded; several where
+            the shares were changed while it ran.
         crossed: Subjects that were seen in two arms, and are left out.
         unsticky: Decisions without a subject, drawn by lot and left out.
         others: Decisions of other experiments, left out.
@@ -89,6 +73,8 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     arms: tuple[Arm, ...]
     ratio: Ratio | None
     days: tuple[Ratio, ...]
+    served: Mapping[str, Mapping[str, int]]
+    plans: tuple[Mapping[str, float], ...]
     crossed: int
     unsticky: int
     others: int
@@ -115,7 +101,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         a: One arm.
         b: The other.
         experiment: Id of the split; None: the one seen last.
-        shares: Arm → planned share, in all 1; empty if unknown.
+        shares: Arm → planned share, in all 1; empty: as its decisions recorded it.
+        set: The same as it is set now, for where nothing is recorded, or changed shares are.
         first: Subject → arm in which it was first seen, also before the decisions given.
         effect: Least difference of shares that matters.
 
@@ -125,15 +112,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     b: str
     experiment: str | None = None
     shares: Mapping[str, float] = {}
+    set: Mapping[str, float] = {}
     first: Mapping[str, str] = {}
     effect: float = EFFECT
-
-
-class Sum(msgspec.Struct):
-    """The labelled decisions of one subject."""
-
-    right: int = 0
-    rows: int = 0
 
 
 def split(seen: Sequence[Seen], plan: Plan) -> Split | None:
@@ -146,20 +127,24 @@ def split(seen: Sequence[Seen], plan: Plan) -> Split | None:
     sticky = [one for one in rows if one.subject is not None and _is_sticky(one)]
     first, crossed = _placed(sticky, plan.first)
     kept = [one for one in sticky if one.subject not in crossed]
+    plans = recorded(rows)
+    shares = plan.shares or (plans[0] if len(plans) == 1 else plan.set)
     found = Split(
         experiment=experiment,
-        arms=_arms(kept, plan.shares),
-        ratio=_ratio("all", first.values(), plan.shares),
+        arms=_arms(kept, shares),
+        ratio=ratio("all", first.values(), shares),
         days=(),
+        served={},
+        plans=plans,
         crossed=len(crossed),
         unsticky=len(rows) - len(sticky),
         others=len(exposed) - len(rows),
         effect=plan.effect,
     )
     if found.failed:
-        days = _days(sticky, first, plan.shares)
+        of_days, models = days(sticky, first, shares), served(sticky)
         why = "the subjects did not fall into the arms as planned"
-        return msgspec.structs.replace(found, days=days, why=why)
+        return msgspec.structs.replace(found, days=of_days, served=models, why=why)
     if found.ratio is None:
         why = "the planned shares are not known, so that the sample ratio cannot be tested"
         return msgspec.structs.replace(found, why=why)
@@ -204,48 +189,19 @@ def _arms(kept: Sequence[Seen], shares: Mapping[str, float]) -> tuple[Arm, ...]:
     )
 
 
-def _ratio(part: str, placed: Iterable[str], shares: Mapping[str, float]) -> Ratio | None:
-    """Test one part; an arm that has no share at all makes the ratio impossible."""
-    counts = Counter(placed)
-    planned = {variant: share for variant, share in shares.items() if share > 0}
-    if len(planned) < 2 or not counts:  # noqa: PLR2004 - what a ratio is of
-        return None
-    if set(counts) - set(planned):
-        return Ratio(part, dict(counts), 0.0)
-    of_arm = {variant: counts[variant] for variant in planned}
-    return Ratio(part, of_arm, sample_ratio([*of_arm.values()], [*planned.values()]).p)
-
-
-def _days(
-    rows: Sequence[Seen], first: Mapping[str, str], shares: Mapping[str, float]
-) -> tuple[Ratio, ...]:
-    came: dict[str, str] = {}
-    for one in sorted(rows, key=lambda one: one.at):
-        came.setdefault(one.subject or "", one.day)
-    of_day: defaultdict[str, list[str]] = defaultdict(list)
-    for subject, day in came.items():
-        of_day[day].append(first[subject])
-    ratios = [_ratio(day, placed, shares) for day, placed in sorted(of_day.items())]
-    return tuple(one for one in ratios if one is not None)
-
-
 def _sums(kept: Iterable[Seen], variant: str) -> list[Sum]:
-    of_subject: defaultdict[str, Sum] = defaultdict(Sum)
-    for one in kept:
-        if one.variant == variant and one.right is not None:
-            of_subject[one.subject or ""].rows += 1
-            of_subject[one.subject or ""].right += one.right
-    return list(of_subject.values())
+    return summed(
+        (one.subject, float(one.right))
+        for one in kept
+        if one.variant == variant and one.right is not None
+    )
 
 
 def _compared(found: Split, a: Sequence[Sum], b: Sequence[Sum]) -> Split:
     if min(len(a), len(b)) < FEWEST:
         why = f"fewer than {FEWEST} subjects of an arm have a labelled decision"
         return msgspec.structs.replace(found, why=why)
-    (mean_a, spread_a), (mean_b, spread_b) = _mean(a), _mean(b)
-    difference, v, tau2 = mean_b - mean_a, spread_a + spread_b, found.effect**2
-    radius = confidence_radius(1, v, tau2 / v, SIZE)
-    low, high = max(-1.0, difference - radius), min(1.0, difference + radius)
+    difference, low, high, variance = apart(a, b, found.effect)
     better: Better = "b" if low > 0.0 else "a" if high < 0.0 else ""
     rows = sum(one.rows for one in (*a, *b))
     return msgspec.structs.replace(
@@ -253,37 +209,7 @@ def _compared(found: Split, a: Sequence[Sum], b: Sequence[Sum]) -> Split:
         difference=difference,
         low=low,
         high=high,
-        p=msprt_p(difference, v, 1, tau2),
+        p=msprt_p(difference, variance, 1, found.effect**2),
         better=better,
-        needed=0 if better else _needed(rows, v, max(abs(difference), found.effect), tau2),
+        needed=0 if better else needed(rows, variance, difference, found.effect),
     )
-
-
-def _mean(sums: Sequence[Sum]) -> tuple[float, float]:
-    """
-    Give a share over clusters, and the variance of that share.
-
-    Of a ratio of sums (Cochran 1977, §6.3), and never less than that of independent rows with
-    one right and one wrong row added, since a few subjects that are all right vary by chance.
-    """
-    rows, right, units = sum(one.rows for one in sums), sum(one.right for one in sums), len(sums)
-    mean, shrunk = right / rows, (right + 1) / (rows + 2)
-    spread = math.fsum((one.right - mean * one.rows) ** 2 for one in sums)
-    clustered = spread * units / (units - 1) / rows**2
-    return mean, max(clustered, shrunk * (1.0 - shrunk) / rows)
-
-
-def _needed(rows: int, v: float, target: float, tau2: float) -> int | None:
-    """Estimate the further rows until the interval is narrower than *target* to each side."""
-    low = high = 1.0
-    while confidence_radius(1, v / high, tau2 * high / v, SIZE) >= target:
-        low, high = high, 2.0 * high
-        if high > FURTHEST:
-            return None
-    for _ in range(30):
-        middle = (low + high) / 2.0
-        if confidence_radius(1, v / middle, tau2 * middle / v, SIZE) >= target:
-            low = middle
-        else:
-            high = middle
-    return max(1, math.ceil(rows * (high - 1.0)))

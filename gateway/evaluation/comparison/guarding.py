@@ -7,24 +7,26 @@ two deciders are not comparable: a number that means 95 % for the one may mean 7
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
-from ...answers import Answer
-from ...certificates import AtRisk, Certificate, Key
+from ...certificates import Certificate
 from ...errors import Reason
 from ...gates import Cut
 from ..calibration.labelling import FALSE, TRUE
-from ..statistics.numerics import exact_lower, exact_upper
+from ..statistics.numerics import exact_upper
 from .answering import Given
+from .holding import Certificates, Cuts, cut_of, labels_of, level, matching, passes
+from .watching import surely_above
 
 DELTA = 0.05  # of every bound that is shown
-
-Cuts: TypeAlias = Mapping[Key, Cut | None]
+ENOUGH = 50  # newer labelled rows above a threshold from which they alone judge the promise
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -34,14 +36,12 @@ class Side(msgspec.Struct, frozen=True):
     Attributes:
         errors: Rows that were answered so, and wrongly.
         rows: Rows of the other truth.
-        low: Exact lower bound of their share, at half of δ.
-        bound: Exact upper bound, at half of δ.
+        bound: Exact upper bound of their share, at half of δ, for one look.
 
     """
 
     errors: int
     rows: int
-    low: float
     bound: float
 
 
@@ -60,10 +60,14 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
         unmatched: Answers that were asked or served otherwise than certified: left out.
         decided: Answers that clear the threshold.
         reasons: Why others do not: reason → rows.
-        labelled: Decided rows whose right answer is known.
+        labelled: Decided rows of which it is known whether they are right, and by which the
+            promise is judged.
         errors: Wrong ones among them.
-        low: Exact lower bound of the error rate among the decided, at 95 %.
-        bound: Exact upper bound, at 95 %.
+        unclear: Decided rows of which it is known only that another answer is wrong.
+        older: Decided rows whose label was told on the certificate's day or before, so that the
+            threshold may have been found on them.
+        apart: These are left out of `labelled`, since enough others are labelled.
+        bound: Exact upper bound of the error rate among the decided, at 95 %, for one look.
         missed: False negatives of a two-sided predicate.
         alarms: False positives.
         why: Why nothing is certified.
@@ -83,8 +87,10 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
     reasons: Mapping[str, int]
     labelled: int
     errors: int
-    low: float
     bound: float
+    unclear: int = 0
+    older: int = 0
+    apart: bool = False
     missed: Side | None = None
     alarms: Side | None = None
     why: str = ""
@@ -97,9 +103,11 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def broken(self) -> bool:
-        """Whether these rows show, at 95 %, that the promise is not kept."""
+        """Whether these rows show, however often one looks, that the promise is not kept."""
         sides = [side for side in (self.missed, self.alarms) if side is not None]
-        return any(side.low > self.alpha for side in sides) if sides else self.low > self.alpha
+        if sides:
+            return any(surely_above(side.errors, side.rows, self.alpha) for side in sides)
+        return surely_above(self.errors, self.labelled + self.unclear, self.alpha)
 
 
 class Together(msgspec.Struct, frozen=True):
@@ -118,21 +126,17 @@ class Together(msgspec.Struct, frozen=True):
     decided: int
 
 
-def together(
-    parts: Sequence[Sequence[Given]], certificates: Sequence[Certificate], alpha: float
-) -> Together | None:
+def together(parts: Sequence[Sequence[Given]], cuts: Cuts) -> Together | None:
     """Count decisions over the answers to all questions of one decider; None for only one."""
     if len(parts) < 2:  # noqa: PLR2004 - what several are
         return None
-    provider = parts[0][0].key.provider
-    cuts = cuts_of([one for one in certificates if one.key.provider == provider], alpha)
     decided: dict[str, bool] = {}
     for one in chain.from_iterable(parts):
         decided[one.id] = decided.get(one.id, True) and passes(one, cuts)
-    return Together(provider, len(decided), sum(decided.values()))
+    return Together(parts[0][0].key.provider, len(decided), sum(decided.values()))
 
 
-def guarded(rows: Sequence[Given], certificates: Sequence[Certificate], alpha: float) -> Guarded:
+def guarded(rows: Sequence[Given], file: Certificates, alpha: float) -> Guarded:
     """
     Hold one decider's answers to one question against its certificates for *alpha*.
 
@@ -143,71 +147,72 @@ def guarded(rows: Sequence[Given], certificates: Sequence[Certificate], alpha: f
     if not rows:
         raise ValueError("no rows")
     key = rows[0].key
-    mine = [one for one in certificates if _about(one.key) == _about(key)]
-    cuts = cuts_of(mine, alpha)
+    mine = matching(rows, file)
+    cuts = {known: cut_of(one, alpha) for known, one in mine.items()}
     always = not mine and all(one.sure is None for one in rows if one.name is not None)
     kept = rows if always else [one for one in rows if one.name is None or cuts.get(one.key)]
     decided = [one for one in kept if passes(one, cuts) or (always and one.name is not None)]
-    right = [one.right for one in decided if one.right is not None]
-    wrong = right.count(False)
-    why, needed = _refusal(mine, alpha)
-    missed, alarms = _sides(kept, decided) if any(one.two_sided for one in mine) else (None, None)
+    tried = _tried(kept, decided, mine)
+    why, needed = _refusal([*mine.values()], alpha)
     return Guarded(
         provider=key.provider,
         question=key.question,
         alpha=alpha,
         thresholds=tuple(dict.fromkeys(_said(cut) for cut in cuts.values() if cut is not None)),
-        labels=mine[0].labels if mine else "",
+        labels=labels_of(mine, cuts),
         always=always,
         rows=len(kept),
         unmatched=len(rows) - len(kept),
         decided=len(decided),
         reasons=_reasons(kept, decided),
-        labelled=len(right),
-        errors=wrong,
-        low=exact_lower(wrong, len(right), DELTA),
-        bound=exact_upper(wrong, len(right), DELTA),
-        missed=missed,
-        alarms=alarms,
+        labelled=tried.labelled,
+        errors=tried.errors,
+        bound=exact_upper(tried.errors, tried.labelled, DELTA),
+        unclear=tried.unclear,
+        older=tried.older,
+        apart=tried.apart,
+        missed=tried.missed,
+        alarms=tried.alarms,
         why=why,
         needed=needed,
     )
 
 
-def cuts_of(certificates: Sequence[Certificate], alpha: float) -> Cuts:
-    """Give key → threshold; the keys without a scale, for a certificate brings its own."""
-    return {
-        msgspec.structs.replace(one.key, scale="reported"): cut_of(one, alpha)
-        for one in certificates
-    }
+class _Tried(NamedTuple):
+    """How a promise did."""
+
+    labelled: int
+    errors: int
+    unclear: int
+    older: int
+    apart: bool
+    missed: Side | None
+    alarms: Side | None
 
 
-def cut_of(certificate: Certificate, alpha: float) -> Cut | None:
-    """Give the threshold of *certificate* for *alpha*; None where none is certified."""
-    at, scale = _level(certificate, alpha), certificate.key.scale
-    if at is None:
-        return None
-    if not certificate.two_sided:
-        return None if at.minimum is None else Cut(at.minimum, scale)
-    if at.no_below is None and at.yes_from is None:
-        return None
-    return Cut(1.0, scale, two_sided=True, no_below=at.no_below, yes_from=at.yes_from)
+def _tried(kept: Sequence[Given], decided: Sequence[Given], mine: Certificates) -> _Tried:
+    """Judge a promise by rows on which the threshold was not found, where there are enough."""
+    ends = {key: _end_of(one.date) for key, one in mine.items()}
+    known = sum(one.right is not None for one in decided)
+    fresh = [one for one in decided if one.told >= ends.get(one.key, 0.0)]
+    newer = sum(one.right is not None for one in fresh)
+    apart = ENOUGH <= newer < known
+    if apart:
+        kept, decided = [one for one in kept if one.told >= ends.get(one.key, 0.0)], fresh
+    right = [one.right for one in decided if one.right is not None]
+    sided = any(one.two_sided for one in mine.values())
+    missed, alarms = _sides(kept, decided) if sided else (None, None)
+    unclear = sum(one.unclear for one in decided)
+    return _Tried(len(right), right.count(False), unclear, known - newer, apart, missed, alarms)
 
 
-def _level(certificate: Certificate, alpha: float) -> AtRisk | None:
-    return next((one for one in certificate.levels if one.alpha == alpha), None)
-
-
-def _about(key: Key) -> tuple[str, str, str]:
-    return key.point, key.question, key.provider
-
-
-def passes(one: Given, cuts: Cuts) -> bool:
-    """Whether an answer would be decided: it is valid, and clears what was certified for it."""
-    cut = cuts.get(one.key)
-    if cut is None or one.name is None:
-        return False
-    return cut.clears(Answer(value=one.name == TRUE, confidence=one.number(cut.scale)))
+def _end_of(day: str) -> float:
+    """Give the end of an ISO day in UTC, in seconds since the epoch; never, for what is none."""
+    try:
+        began = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    except ValueError:
+        return math.inf
+    return (began + timedelta(days=1)).timestamp()
 
 
 def _said(cut: Cut) -> str:
@@ -233,15 +238,14 @@ def _sides(kept: Sequence[Given], decided: Sequence[Given]) -> tuple[Side, Side]
 
 
 def _side(errors: int, rows: int) -> Side:
-    half = DELTA / 2
-    return Side(errors, rows, exact_lower(errors, rows, half), exact_upper(errors, rows, half))
+    return Side(errors, rows, exact_upper(errors, rows, DELTA / 2))
 
 
 def _refusal(mine: Sequence[Certificate], alpha: float) -> tuple[str, int | None]:
     """Say why there is no threshold, in the words of the certificate that is nearest to one."""
     if any(cut_of(one, alpha) for one in mine):
         return "", None
-    levels = [level for one in mine if (level := _level(one, alpha)) is not None]
+    levels = [at for one in mine if (at := level(one, alpha)) is not None]
     if not levels:
         return ("not tried at this error rate" if mine else "no certificate"), None
     best = min(levels, key=lambda one: float("inf") if one.needed is None else one.needed)

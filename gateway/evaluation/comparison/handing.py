@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...certificates import Certificate
-from .guarding import cuts_of, passes
-from .judging import interval
+from .holding import Cuts, passes
 from .pairing import Pair
+from .watching import watched
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,13 +17,14 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: Its name.
-        rows: Labelled rows of both.
+        rows: Labelled rows of both, also those of which not all is known.
         decided: Those that B would decide.
         only_a: Decided rows that only A has right.
         only_b: Decided rows that only B has right.
-        difference: Share of right decisions with B in front, less A's alone.
-        low: Lower end of its 95 % interval, by subjects.
-        high: Upper end.
+        unclear: Decided rows of which it is not known who is right.
+        difference: Share of right decisions with B in front, less A's; the unclear as no change.
+        low: Lower end of its always-valid 95 % interval, by subjects; the unclear all for A.
+        high: Upper end; the unclear all for B.
 
     """
 
@@ -33,33 +33,31 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True):
     decided: int
     only_a: int
     only_b: int
+    unclear: int
     difference: float
     low: float
     high: float
 
 
-def handover(
-    question: str, rows: Sequence[Pair], certificates: Sequence[Certificate], alpha: float
-) -> Handover | None:
+def handover(question: str, rows: Sequence[Pair], cuts: Cuts, effect: float) -> Handover | None:
     """Compare on labelled rows; None without any, or where no threshold of B is in force."""
-    cuts = cuts_of(certificates, alpha)
-    known = [(one, verdict) for one in rows if (verdict := one.verdicts) is not None]
+    known = [one for one in rows if one.labelled]
     if not known or not any(cuts.values()):
         return None
-    decided = [passes(one.of_b, cuts) for one, _ in known]
-    changed = [
-        (float(b) - float(a)) if passed else 0.0
-        for passed, (_, (a, b)) in zip(decided, known, strict=True)
-    ]
-    low, high = interval(changed, [one.unit for one, _ in known])
-    only_a, only_b = changed.count(-1.0), changed.count(1.0)
+    passed = [passes(one.of_b, cuts) for one in known]
+    ranges = [one.range if at else (0.0, 0.0) for one, at in zip(known, passed, strict=True)]
+    units = [one.unit for one in known]
+    least = watched([low for low, _ in ranges], units, effect)
+    most = watched([high for _, high in ranges], units, effect)
+    only_a, only_b = ranges.count((-1.0, -1.0)), ranges.count((1.0, 1.0))
     return Handover(
         question=question,
         rows=len(known),
-        decided=sum(decided),
+        decided=sum(passed),
         only_a=only_a,
         only_b=only_b,
+        unclear=sum(low < high for low, high in ranges),
         difference=(only_b - only_a) / len(known),
-        low=low,
-        high=high,
+        low=least.low,
+        high=most.high,
     )

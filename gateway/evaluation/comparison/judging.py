@@ -8,14 +8,18 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ..statistics.comparing import holm, mcnemar, more_pairs_needed, paired_bootstrap
+from ..statistics.comparing import holm, mcnemar, paired_bootstrap
 from ..statistics.measures import bins_equal_width, brier, ece, macro_f1, noise_floor
 from ..statistics.numerics import Interval, normal_quantile, wilson
 from ..statistics.selective import aurc
 from .pairing import Pair
+from .watching import Watched, needed, watched
 
 SIZE = 0.05
+EFFECT = 0.02  # least difference of shares that matters, where nobody says otherwise
 DRAWN = 3_000  # subjects up to which an interval is drawn by lot; above, the normal one is as good
+UNEVEN = 2  # times as often labelled as the others: what the labels show stands for no others
+LIKELY = 3  # labels expected where there are fewer: by chance there is none in 5 % (e⁻³)
 SLICE = 20  # labelled rows from which a slice is shown
 
 Better: TypeAlias = Literal["a", "b", ""]
@@ -59,21 +63,25 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         question: Its name.
         pairs: Rows of both, labelled or not.
-        unclear: Feedback said that what was decided is wrong, but not what is right: left out.
+        differ: Those of them on which A and B differ.
+        unclear: Feedback said that what was decided is wrong, but not what is right: whoever
+            said something else may be right or wrong. They are in the interval alone.
         agreed_labelled: Share of the agreeing rows that is labelled.
         differ_labelled: Share of the others.
         a: A's share of right answers.
         b: B's.
         only_a: Rows that only A has right.
         only_b: Rows that only B has right.
-        exact: McNemar's p, exact.
-        mid_p: Its mid-p.
-        difference: B's share less A's, in [−1, 1].
-        low: Lower end of its 95 % interval, by subjects.
-        high: Upper end.
-        better: `a` or `b` where interval and exact test both say so; else empty.
-        needed: About how many more labelled decisions would tell the difference as measured;
-            0 where it is told, None where there is none.
+        exact: McNemar's p, exact; for one look.
+        mid_p: Its mid-p; for one look.
+        difference: B's share less A's, in [−1, 1]; without the unclear rows.
+        low: Lower end of its always-valid 95 % interval, by subjects; the unclear all for A.
+        high: Upper end; the unclear all for B.
+        once: A 95 % interval by subjects that holds for one look only; without the unclear rows.
+        effect: The difference about which the always-valid interval is tightest.
+        better: `a` or `b` where the always-valid interval leaves out zero; else empty.
+        needed: About how many more labelled decisions would tell a difference as measured, or
+            as the least that matters; 0 where it is told, None where nobody can say.
         f1_a: Macro-F1 of A; None where only wrong answers are known.
         f1_b: Of B.
         slices: Parts with enough rows.
@@ -82,6 +90,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
     question: str
     pairs: int
+    differ: int
     unclear: int
     agreed_labelled: float
     differ_labelled: float
@@ -94,11 +103,39 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     difference: float
     low: float
     high: float
+    once: Interval
+    effect: float
     better: Better
     needed: int | None
     f1_a: float | None
     f1_b: float | None
     slices: tuple[Slice, ...]
+
+    @property
+    def lacks(self) -> Literal["agree", "differ", ""]:
+        """
+        Name the rows that are labelled less than half as often as the others; empty for neither.
+
+        Those where A and B agree, or those where they differ. It is no matter of chance: at
+        the others' share at least three would be labelled.
+        """
+        rows: dict[Literal["agree", "differ"], tuple[int, float, float]] = {
+            "agree": (self.pairs - self.differ, self.agreed_labelled, self.differ_labelled),
+            "differ": (self.differ, self.differ_labelled, self.agreed_labelled),
+        }
+        for name, (count, own, other) in rows.items():
+            if UNEVEN * own < other and count * other >= LIKELY:
+                return name
+        return ""
+
+    @property
+    def missing(self) -> int:
+        """About how many of the rows it `lacks` would have to be labelled."""
+        least = max(self.agreed_labelled, self.differ_labelled) / UNEVEN
+        if self.lacks == "differ":
+            return math.ceil(self.differ * (least - self.differ_labelled))
+        agree = self.pairs - self.differ
+        return math.ceil(agree * (least - self.agreed_labelled)) if self.lacks else 0
 
 
 class Sureness(msgspec.Struct, frozen=True):
@@ -126,23 +163,21 @@ def share_of(hits: int, rows: int) -> Share:
     return Share(hits, rows, *wilson(hits, rows))
 
 
-def judged(question: str, rows: Sequence[Pair]) -> Judged | None:
+def judged(question: str, rows: Sequence[Pair], effect: float = EFFECT) -> Judged | None:
     """Compare A and B where the right answer is known; None where it never is."""
     known = [(one, verdict) for one in rows if (verdict := one.verdicts) is not None]
     if not known:
         return None
     verdicts = [verdict for _, verdict in known]
     only_a, only_b = _discordant(verdicts)
-    n, test = len(known), mcnemar(only_a, only_b)
+    n, test, told = len(known), mcnemar(only_a, only_b), _watched(rows, effect)
     difference = (only_b - only_a) / n
-    units = [one.unit for one, _ in known]
-    low, high = interval([float(b) - float(a) for a, b in verdicts], units)
-    told = test.exact < SIZE and (low > 0.0 or high < 0.0)
-    more = more_pairs_needed((only_a + only_b) / n, difference, n)
+    better: Better = "b" if told.low > 0.0 else "a" if told.high < 0.0 else ""
     f1_a, f1_b = _f1([one for one, _ in known])
     return Judged(
         question=question,
         pairs=len(rows),
+        differ=sum(not one.agree for one in rows),
         unclear=sum(one.labelled for one in rows) - n,
         agreed_labelled=_labelled(rows, agree=True),
         differ_labelled=_labelled(rows, agree=False),
@@ -153,19 +188,32 @@ def judged(question: str, rows: Sequence[Pair]) -> Judged | None:
         exact=test.exact,
         mid_p=test.mid_p,
         difference=difference,
-        low=low,
-        high=high,
-        better="" if not told else "b" if low > 0.0 else "a",
-        needed=0 if told else None if more is None else max(1, more),
+        low=min(told.low, difference),
+        high=max(told.high, difference),
+        once=interval([float(b) - float(a) for a, b in verdicts], [one.unit for one, _ in known]),
+        effect=effect,
+        better=better,
+        needed=0 if better else needed(n, told.variance, difference, effect),
         f1_a=f1_a,
         f1_b=f1_b,
         slices=_slices(known),
     )
 
 
+def _watched(rows: Sequence[Pair], effect: float) -> Watched:
+    """Give the difference with its always-valid interval: each end as the unclear rows allow."""
+    labelled = [one for one in rows if one.labelled]
+    units, ranges = [one.unit for one in labelled], [one.range for one in labelled]
+    least = watched([low for low, _ in ranges], units, effect)
+    if all(low == high for low, high in ranges):
+        return least
+    most = watched([high for _, high in ranges], units, effect)
+    return least._replace(high=most.high, variance=max(least.variance, most.variance))
+
+
 def interval(differences: Sequence[float], units: Sequence[Hashable]) -> Interval:
     """
-    Give the 95 % interval of a mean difference of rows that belong to *units*.
+    Give the 95 % interval, for one look, of a mean difference of rows that belong to *units*.
 
     By lot (bootstrap over units) up to 3,000 of them; above, the normal one with the variance
     of a ratio of sums over units (Cochran 1977, §6.3).

@@ -67,6 +67,20 @@ class Pair(NamedTuple):
         a, b = self.truth.judges(self.a), self.truth.judges(self.b)
         return None if a is None or b is None or not self.labelled else (a, b)
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """
+        B right (1) less A right (1): the least and the most that it may be.
+
+        Both are equal where it is known who is right, or that both are or neither is.
+        """
+        if self.agree:
+            return 0.0, 0.0
+        a, b = self.truth.judges(self.a), self.truth.judges(self.b)
+        low = (0 if b is None else b) - (1 if a is None else a)
+        high = (1 if b is None else b) - (0 if a is None else a)
+        return float(low), float(high)
+
 
 def both(seen: Seen, a: str, b: str) -> bool:
     """Whether the answers of *a* and *b* to a decision are known."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -18,11 +19,12 @@ from ...journal.rows import Trail
 from ...points import DecisionPoint
 from .agreement import Agreement, agreement
 from .answering import Given, given
-from .arms import EFFECT, Plan, Split, split
+from .arms import Plan, Split, split
 from .efforts import Assigned, Effort, Rescue, assigned, effort, rescue
 from .guarding import Guarded, Together, guarded, together
 from .handing import Handover, handover
-from .judging import Judged, judged
+from .holding import Certificates, by_risk, cuts_of, held_for, risk_of
+from .judging import EFFECT, Judged, judged
 from .naming import Naming
 from .pairing import Pair, both, is_selected, pairs
 from .sightings import Reader, Seen
@@ -32,7 +34,6 @@ from .verdict import Evidence, Verdict, verdict
 T = TypeVar("T")
 
 CURRENT = "current"
-ALPHA = 0.05
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +44,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         point: The decision point's name.
         a: Who decides today.
         b: Who might; None: whoever answered most decisions beside A.
-        alpha: The error rate that is allowed among what B decides; None: the one that B's
-            certificates are used for, else 5 %.
+        alpha: The error rate that is allowed among what B decides; None: for each answer the
+            one that its certificate is used for, else 5 %.
         effect: Least difference of right decisions that matters, as a share.
         thresholds: The certificates in force.
         experiment: Id of the split; None: the one seen last.
-        shares: Arm → planned share; empty if unknown.
+        shares: Arm → planned share; empty: as recorded.
+        set: The same as it is set now, for where nothing is recorded.
         first: Subject → the arm in which it was first seen.
         declared: The point's declaration, where it is known: its scales and its advice.
 
@@ -62,6 +64,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: Thresholds = Thresholds()
     experiment: str | None = None
     shares: Mapping[str, float] = {}
+    set: Mapping[str, float] = {}
     first: Mapping[str, str] = {}
     declared: DecisionPoint | None = None
 
@@ -95,8 +98,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         asked: Wordings that B was asked in; several of one question and language are a warning.
         agreements: By question.
         judgements: By question, where labels are.
-        alpha: The error rate that is allowed among what is decided.
-        guarded: Each decider at its own certified threshold, by question.
+        experiments: Splits that decisions were assigned by → decisions; empty for none.
+        alpha: The error rate that is allowed among what is decided; where the certificates in
+            force are used for several, that of most of B's answers.
+        guarded: Each decider at its own certified threshold, by question; B's also by error rate.
         together: Decisions that B would decide where several questions are asked; None for one.
         spreads: Each over all thresholds, by question.
         handovers: B in front of A, by question.
@@ -119,6 +124,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     after: int
     others: Mapping[str, int]
     asked: tuple[Asked, ...]
+    experiments: Mapping[str, int]
     agreements: tuple[Agreement, ...]
     judgements: tuple[Judged, ...]
     alpha: float
@@ -146,10 +152,12 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
     after = [one for one in shared if is_selected(one, a, b)]
     beside = [one for one in shared if not is_selected(one, a, b)]
     rows, answers = _by_question(pairs(beside, a, b)), _answers(seen, (a, b), naming)
-    certificates = [one for one in wanted.thresholds.certificates if one.key.point == wanted.point]
-    of_b = [one for one in certificates if one.key.provider == b]
-    alpha = wanted.alpha or max((one.risk for one in of_b), default=ALPHA)
-    held = tuple(guarded(part, certificates, alpha) for part in answers)
+    of_a, of_b = _held(wanted, a), _held(wanted, b)
+    alpha = wanted.alpha or risk_of(chain.from_iterable(answers), of_b)
+    cuts = cuts_of(of_b, wanted.alpha)
+    mine = [part for part in answers if part[0].key.provider == b]
+    held = [guarded(part, of_a, alpha) for part in answers if part[0].key.provider == a]
+    held += _guarded(mine, of_b, wanted.alpha, alpha)
     spreads = tuple(spread(part, alpha) for part in answers)
     evidence = Evidence(
         point=wanted.point,
@@ -157,10 +165,10 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
         b=b,
         alpha=alpha,
         effect=wanted.effect,
-        judged=_kept(judged(question, part) for question, part in rows.items()),
+        judged=_kept(judged(name, part, wanted.effect) for name, part in rows.items()),
         guarded=[one for one in held if one.provider == b],
         spreads=[one for one in spreads if one.provider == b],
-        handovers=_kept(handover(name, part, of_b, alpha) for name, part in rows.items()),
+        handovers=_kept(handover(name, part, cuts, wanted.effect) for name, part in rows.items()),
         split=split(seen, _plan(wanted, b)),
     )
     return Report(
@@ -175,11 +183,12 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
         after=len(after),
         others=_others(seen, (a, b)),
         asked=_wordings(seen, b),
+        experiments=_experiments(seen),
         agreements=tuple(agreement(question, part) for question, part in rows.items()),
         judgements=tuple(evidence.judged),
         alpha=alpha,
-        guarded=held,
-        together=together([part for part in answers if part[0].key.provider == b], of_b, alpha),
+        guarded=tuple(held),
+        together=together(mine, cuts),
         spreads=spreads,
         handovers=tuple(evidence.handovers),
         efforts=tuple(effort(seen, one) for one in (a, b) if one),
@@ -188,6 +197,24 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
         split=evidence.split,
         verdict=verdict(evidence),
     )
+
+
+def _held(wanted: Wanted, provider: str) -> Certificates:
+    file = wanted.thresholds.certificates
+    return held_for((one for one in file if one.key.point == wanted.point), provider)
+
+
+def _guarded(
+    parts: Sequence[Sequence[Given]], of_b: Certificates, asked: float | None, usual: float
+) -> list[Guarded]:
+    """Hold each question, and each error rate that its certificates are used for, by itself."""
+    if asked is not None:
+        return [guarded(part, of_b, asked) for part in parts]
+    return [
+        guarded(rows, of_b, alpha)
+        for part in parts
+        for alpha, rows in sorted(by_risk(part, of_b, usual).items())
+    ]
 
 
 def _kept(found: Iterable[T | None]) -> tuple[T, ...]:
@@ -200,6 +227,7 @@ def _plan(wanted: Wanted, b: str) -> Plan:
         b=b,
         experiment=wanted.experiment,
         shares=wanted.shares,
+        set=wanted.set,
         first=wanted.first,
         effect=wanted.effect,
     )
@@ -243,8 +271,14 @@ def _wordings(seen: Sequence[Seen], b: str) -> tuple[Asked, ...]:
 
 
 def _assigned(seen: Sequence[Seen]) -> tuple[Assigned, ...]:
-    variants = [name for name, _ in Counter(one.variant for one in seen).most_common()]
-    return _kept(assigned(seen, variant) for variant in variants)
+    """Sum up by whom decisions were assigned to; rows of a replayed file were to nobody."""
+    variants = Counter(one.variant for one in seen if one.variant)
+    return _kept(assigned(seen, variant) for variant, _ in variants.most_common())
+
+
+def _experiments(seen: Sequence[Seen]) -> Mapping[str, int]:
+    counted = Counter(one.exposure.experiment for one in seen if one.exposure is not None)
+    return dict(counted.most_common())
 
 
 def _rescues(after: Sequence[Seen], a: str, b: str) -> tuple[Rescue, ...]:

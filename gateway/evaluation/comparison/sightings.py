@@ -96,6 +96,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
         said: Decider → what it said.
         truths: Question → what is known of its right answer.
         right: Whether what was decided was right; None if unknown.
+        told_at: When that was found out, in seconds since the epoch; 0 if it was not.
         fallback: Why the assigned provider was not believed and another had to decide; else None.
         seconds: For the whole decision.
         cost_usd: Of all attempts, as far as known; None if no cost is.
@@ -113,6 +114,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
     said: Mapping[str, Said]
     truths: Mapping[str, Truth]
     right: bool | None
+    told_at: float
     fallback: Reason | None
     seconds: float
     cost_usd: float | None
@@ -163,6 +165,7 @@ class Reader:
             said=self._said(trail, decided),
             truths=truths,
             right=_right(latest, truths, decided),
+            told_at=0.0 if latest is None else latest.at,
             fallback=record.reason if record.fallback else None,
             seconds=record.seconds,
             cost_usd=_cost(record),

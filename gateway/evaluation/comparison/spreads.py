@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from ..statistics.certifying import Certified, certify
-from ..statistics.numerics import exact_lower, exact_upper
+from ..statistics.numerics import exact_upper
 from ..statistics.selective import risk_coverage
 from .answering import Given
 from .judging import Sureness, sureness
+from .watching import surely_above
 
 DELTA = 0.05
 LADDER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -52,7 +53,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
         sureness: How well its probabilities sort right from wrong; None without labels.
         certifiable: These labels would certify a threshold at `alpha`.
         needed: About how many more labels would; None if none would, or nobody can tell.
-        hopeless: Even of the most confident fifth surely, at 95 %, more than `alpha` are wrong.
+        hopeless: Even of the most confident fifth surely more than `alpha` are wrong, however
+            often one looks.
         alpha: The error rate that is allowed.
 
     """
@@ -80,12 +82,8 @@ def spread(rows: Sequence[Given], alpha: float) -> Spread:
     """
     if not rows:
         raise ValueError("no rows")
-    sure = [
-        (one.sure.probability, one.right)
-        for one in rows
-        if one.name is not None and one.sure is not None and one.sure.probability is not None
-    ]
-    known = [(probability, right) for probability, right in sure if right is not None]
+    sure = [(at, one) for one in rows if (at := _probability(one)) is not None]
+    known = [(at, one.right) for at, one in sure if one.right is not None]
     confidences, right = [row[0] for row in known], [row[1] for row in known]
     ruling = certify(confidences, right, alpha, DELTA) if sure else None
     certified = isinstance(ruling, Certified)
@@ -94,21 +92,27 @@ def spread(rows: Sequence[Given], alpha: float) -> Spread:
         question=rows[0].key.question,
         rows=len(rows),
         labelled=len(known),
-        rungs=tuple(_rung(sure, at) for at in LADDER) if sure else (),
+        rungs=tuple(_rung([(at, one.right) for at, one in sure], low) for low in LADDER)
+        if sure
+        else (),
         curve=_curve(confidences, right),
         sureness=sureness(known),
         certifiable=certified,
         needed=None if ruling is None or isinstance(ruling, Certified) else ruling.needed,
-        hopeless=_is_hopeless(known, alpha),
+        hopeless=_is_hopeless(sure, alpha),
         alpha=alpha,
     )
 
 
-def _is_hopeless(known: Sequence[tuple[float, bool]], alpha: float) -> bool:
-    """Whether what is wrong among the most confident is no matter of chance."""
+def _probability(one: Given) -> float | None:
+    return None if one.name is None or one.sure is None else one.sure.probability
+
+
+def _is_hopeless(sure: Sequence[tuple[float, Given]], alpha: float) -> bool:
+    """Whether what is wrong among the most confident is no matter of chance, nor of doubt."""
+    known = [(at, one.right is False) for at, one in sure if one.right is not None or one.unclear]
     top = sorted(known, key=lambda row: -row[0])[: len(known) // FIFTH]
-    wrong = sum(not right for _, right in top)
-    return len(top) >= LEAST and exact_lower(wrong, len(top), DELTA) > alpha
+    return len(top) >= LEAST and surely_above(sum(wrong for _, wrong in top), len(top), alpha)
 
 
 def _rung(sure: Sequence[tuple[float, bool | None]], threshold: float) -> Rung:
