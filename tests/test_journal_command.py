@@ -23,9 +23,11 @@ from pointsman.gateway.cli.journal.command import _coming, journal
 from pointsman.gateway.cli.journal.times import age, moment
 from pointsman.gateway.cli.session import Session
 from pointsman.gateway.errors import Reason
+from pointsman.gateway.journal.aside import NAME, put_aside
 from pointsman.gateway.journal.exporting import read_file, write_file
 from pointsman.gateway.journal.journal import Journal, JournalSettings
 from pointsman.gateway.journal.rows import Row
+from pointsman.gateway.journal.segments import line_of
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.records import Attempt, Exposure
 
@@ -401,6 +403,67 @@ def test_a_subject_is_forgotten_by_its_name() -> None:
     again = invoke("forget", "customer 7", "--yes", env=env)
     assert "Nothing was kept about this subject" in again.stderr
     assert all("customer" not in one.output for one in (asked, run, again))
+
+
+def aside(*rows: Row | bytes) -> Path:
+    """Leave lines that no database took, as the journal does."""
+    folder = Path("journal.db.spool")
+    folder.mkdir()
+    lines = [one if isinstance(one, bytes) else line_of(one)[:-1] for one in rows]
+    put_aside(folder / NAME, lines)
+    return folder / NAME
+
+
+def test_what_no_database_took_is_forgotten_too() -> None:
+    """Also what belongs to a decision that one took, and half a line; no other's is touched."""
+    url = "sqlite:///journal.db"
+    env = {"DECISION_JOURNAL": url, "DECISION_JOURNAL_KEY": KEY}
+    mine = Journal(JournalSettings(url, key=KEY), tell=lambda *_: None).subject_hash("customer 7")
+    others, lost = line_of(decision(3, subject="another"))[:-1], b"half a line"
+    words = "words that no database took"
+    bad: Any = decision(2, subject=mine, state=words, id="x" * 65)
+    kept(decision(1, subject=mine), url=url)
+    file = aside(bad, shadow(4, of=1), verdict(5, 1), others, lost, line_of(bad)[:-20])
+
+    run = invoke("forget", "customer 7", "--yes", env=env)
+
+    assert run.exit_code == 0, run.output
+    assert "1 decisions were removed" in run.stderr
+    assert "4 rows that no database took were removed too" in run.stderr
+    assert "1 lines in the spool's *.unread files cannot be read" in run.stderr
+    assert file.read_bytes() == others + b"\n" + lost + b"\n"
+    again = invoke("forget", "customer 7", "--yes", env=env)
+    assert "Nothing was kept about this subject" in again.stderr
+
+
+def test_what_no_database_took_is_pruned_too() -> None:
+    env = {"DECISION_JOURNAL": "sqlite:///journal.db"}
+    old: list[Row] = [decision(3), shadow(4, of=1), verdict(5, 1)]
+    new = [decision(9, at=4_000_000_000.0)]
+    kept(decision(1), url="sqlite:///journal.db")
+    file = aside(*old, *new)
+    run = invoke("prune", "--older-than", "90d", "--yes", env=env)
+
+    assert "3 rows that no database took were removed too" in run.stderr
+    assert file.read_bytes() == line_of(new[0])
+    file.write_bytes(line_of(old[0]))
+    invoke("prune", "--older-than", "90d", "--yes", env=env)
+    assert not file.exists()
+
+    file.mkdir()
+    run = invoke("prune", "--older-than", "90d", "--yes", env=env)
+    assert (run.exit_code, "DECISION_JOURNAL_SPOOL" in run.stderr) == (2, True)
+
+
+def test_without_its_key_a_journal_cannot_tell_whom_it_is_about(tmp_path: Path) -> None:
+    """Whoever asks is told, and no key is made that would make it look as if nothing were kept."""
+    kept(url="sqlite:///journal.db")
+
+    run = invoke("forget", "customer 7", "--yes", env={"DECISION_JOURNAL": "sqlite:///journal.db"})
+
+    assert run.exit_code == 2
+    assert "DECISION_JOURNAL_KEY" in run.stderr
+    assert not list(tmp_path.glob("*.key"))
 
 
 def test_where_no_subject_is_kept_none_can_be_forgotten() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import stat
 import subprocess
 import sys
@@ -121,7 +122,17 @@ def test_full_goes_through_the_mask_text_by_text(tmp_path: Path) -> None:
     assert made.digest == hashed.digest
 
 
-@pytest.mark.parametrize("fault", [lambda _: 1 / 0, lambda _: None], ids=["raises", "no text"])
+class Panic(BaseException):
+    """What a mask in another language may raise."""
+
+
+def panics(text: str) -> str:
+    raise Panic(text)
+
+
+@pytest.mark.parametrize(
+    "fault", [lambda _: 1 / 0, lambda _: None, panics], ids=["raises", "no text", "panics"]
+)
 def test_a_mask_that_fails_keeps_no_state_and_is_told_once(tmp_path: Path, fault: Any) -> None:
     heard = Heard()
     with journal_at(tmp_path / "journal.db", heard, content="full", mask=fault) as journal:
@@ -132,7 +143,7 @@ def test_a_mask_that_fails_keeps_no_state_and_is_told_once(tmp_path: Path, fault
 
     assert states == [None] * 3
     (told,) = heard.named("journal.mask_failed")
-    assert told["error"] in {"ZeroDivisionError", "TypeError"}
+    assert told["error"] in {"ZeroDivisionError", "TypeError", "Panic"}
 
 
 @pytest.mark.parametrize("content", ["none", "hash"])
@@ -266,3 +277,63 @@ def test_a_server_needs_a_key_that_all_hosts_share(content: Any) -> None:
         Journal(JournalSettings("postgresql://u@h/d", content=content), tell=Heard())
     none = JournalSettings("postgresql://u@h/d", content="none")
     assert Journal(none, tell=Heard()).subject_hash(SUBJECT) is None
+
+
+def test_a_key_that_is_made_beside_a_journal_is_told(tmp_path: Path) -> None:
+    """Its file was lost with a backup, say: who was kept before is found no more."""
+    first, second = Heard(), Heard()
+    kept(tmp_path, first)
+    assert first.events == []
+    (tmp_path / "journal.db.key").unlink()
+    with journal_at(tmp_path / "journal.db", second) as journal:
+        assert journal.keyless
+        assert journal.flush()  # asks, and hashes nothing
+        assert journal.keyless
+        for n in range(3):
+            journal.put(decided(n))
+        assert journal.flush()
+        assert not journal.keyless
+
+    assert second.events == [("warning", "journal.key_made", {})]
+
+
+# --- beginning ---------------------------------------------------------------------------
+
+CHEAP = """
+import sys
+from pointsman.gateway.journal.journal import Journal, JournalSettings
+Journal(JournalSettings(sys.argv[1], key="a key for many hosts"), tell=print)
+print(sorted({"sqlalchemy", "alembic", "psycopg"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("url", ["sqlite:///journal.db", "postgresql://u@h/d"])
+def test_a_journal_is_made_without_the_databases_library(url: str, tmp_path: Path) -> None:
+    """It takes a third of a second to load, which the host need not wait for at its start."""
+    command = [sys.executable, "-c", CHEAP, url]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "url", "extra"),
+    [
+        ("sqlalchemy", "sqlite:///journal.db", "journal"),
+        ("psycopg", "postgresql://u@h/d", "postgres"),
+    ],
+)
+def test_a_library_that_is_missing_is_told_at_the_start(
+    library: str, url: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+
+    def without(name: str, package: str | None = None) -> Any:
+        return None if name == library else found(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
+
+    with pytest.raises(SetupError, match=f"{library} is not installed") as error:
+        Journal(JournalSettings(url, key=KEY), tell=Heard())
+
+    assert f"pointsman[{extra}]" in str(error.value)

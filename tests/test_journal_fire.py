@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from journaled import schema_of, server
+from pointsman.gateway.journal import database
 from pointsman.gateway.journal.journal import Journal
 from recording import Heard, Passage, decided, ids, ids_of, journal_at, until
 
@@ -39,8 +40,9 @@ def told(heard: Heard) -> list[str]:
 # --- one file ----------------------------------------------------------------------------
 
 
-def test_locked(tmp_path: Path) -> None:
+def test_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For longer than SQLite waits: told once, loaded when the lock is gone."""
+    monkeypatch.setattr(database, "PATIENCE", 0.3)
     path = tmp_path / "journal.db"
     heard, entries = Heard(), [decided() for _ in range(300)]
     with journal_at(path, heard, key=KEY) as journal:
@@ -204,7 +206,7 @@ def test_a_server_that_is_absent_at_first(tmp_path: Path, url: str, passage: Pas
 
 
 def test_a_server_that_is_slow(tmp_path: Path, url: str, passage: Passage) -> None:
-    heard, entries = Heard(), [decided() for _ in range(600)]
+    heard, entries = Heard(), [decided() for _ in range(200)]
     passage.open()
     with journal_at(url, heard, key=KEY, spool=tmp_path / "spool") as journal:
         journal.put(entries[0])
@@ -237,7 +239,7 @@ def test_a_server_that_ends_our_connections(tmp_path: Path, direct: str) -> None
     """Mid-load, again and again: what was not committed is written again, once."""
     import psycopg
 
-    entries = [decided() for _ in range(2000)]
+    entries = [decided() for _ in range(1000)]
     end = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE application_name = 'to be ended' AND pid <> pg_backend_pid()"
@@ -250,10 +252,10 @@ def test_a_server_that_ends_our_connections(tmp_path: Path, direct: str) -> None
         journal.put(entries[0])
         assert journal.flush()
         ended = 0
-        for at in range(1, len(entries), 200):
-            for entry in entries[at : at + 200]:
+        for at in range(1, len(entries), 100):
+            for entry in entries[at : at + 100]:
                 journal.put(entry)
-            journal.flush(0.1)
+            journal.flush(0.05)
             ended += len(other.execute(end).fetchall())
         assert ended
         reconciles(journal, entries)

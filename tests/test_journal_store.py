@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from journaled import START, decision, schema_of, server, shadow, verdict
 from pointsman import SetupError
 from pointsman.gateway.answers import Usage
-from pointsman.gateway.journal import database, querying, removing
+from pointsman.gateway.journal import database, inserting, querying, removing
+from pointsman.gateway.journal.addresses import address
 from pointsman.gateway.journal.rows import DecisionRow, Row, Trail
 from pointsman.gateway.journal.store import FirstExposure, Store, StoreDown
 from pointsman.gateway.records import Attempt, Exposure
@@ -442,7 +443,7 @@ def test_a_locked_file_is_told_and_nothing_is_lost(
 
 def test_a_locked_server_is_told_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     psycopg = pytest.importorskip("psycopg")
-    monkeypatch.setattr(database, "PATIENCE", 1.0)
+    monkeypatch.setattr(database, "PATIENCE", 0.5)
     with schema_of(server()) as url:
         store = Store.open(url)
         store.write([decision(1)])
@@ -470,12 +471,12 @@ def test_a_server_that_comes_back_is_used_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "address",
+    "place",
     ["postgresql://me:hunter2@127.0.0.1:1/name", "postgresql://me:hunter2@localhost.invalid/name"],
 )
-def test_a_server_that_is_not_there_is_down(address: str) -> None:
+def test_a_server_that_is_not_there_is_down(place: str) -> None:
     pytest.importorskip("psycopg")
-    store = Store.open(address)
+    store = Store.open(place)
 
     with pytest.raises(StoreDown) as caught:
         store.write([decision(1)])
@@ -498,13 +499,36 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("address", "problem"), WRONG)
-def test_an_address_that_is_none_is_told_at_once(address: str, problem: str) -> None:
+@pytest.mark.parametrize(("place", "problem"), WRONG)
+def test_an_address_that_is_none_is_told_at_once(place: str, problem: str) -> None:
     with pytest.raises(SetupError, match=problem) as caught:
-        Store.open(address)
+        Store.open(place)
 
     assert caught.value.faults[0].where == "DECISION_JOURNAL"
     assert "hunter2" not in str(caught.value)
+
+
+ADDRESSES = [
+    "postgresql://host/name",
+    "postgresql://me:p%40ss:word@host:5433/na%20me?options=-csearch_path%3Djournal&sslmode=require",
+    "postgres://me@[::1]:5432/name",
+    "postgresql+psycopg:///name?host=a:1&host=b:2",
+    "postgresql://me:a/b?c@host/name",
+    "postgresql://me:@host",
+    "postgresql://",
+    "sqlite:////var/lib/a%20journal.db",
+]
+
+
+@pytest.mark.parametrize("url", ADDRESSES)
+def test_an_address_is_read_as_sqlalchemy_reads_it(url: str) -> None:
+    """So that it means the same wherever else it is used."""
+    pytest.importorskip("psycopg")
+    parts, made = sqlalchemy.make_url(url), address(url)
+
+    assert (made.username, made.password) == (parts.username or None, parts.password)
+    assert (made.host, made.port, made.database) == (parts.host, parts.port, parts.database)
+    assert made.query == parts.normalized_query
 
 
 def _no_database(path: Path) -> None:
@@ -562,6 +586,58 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(caught.value)
 
 
+def _deleted(path: Path) -> None:
+    for file in path.parent.glob("journal.db*"):
+        file.unlink()
+
+
+def _moved(path: Path) -> None:
+    path.rename(path.with_name("backup.db"))
+
+
+@pytest.mark.parametrize("take", [_deleted, _moved])
+def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path, take: Any) -> None:
+    """Another process made it again meanwhile: that it is there does not say that it is ours."""
+    path = tmp_path / "journal.db"
+    one, other = (Store.open(f"sqlite:///{path}") for _ in range(2))
+    one.write([decision(1)])
+    take(path)
+    other.write([decision(2)])
+    assert ids(one.trails()) == [2]
+
+    one.write([decision(3)])
+    other.write([decision(4)])
+
+    assert ids(one.trails()) == ids(other.trails()) == [2, 3, 4]
+    one.close()
+    assert ids(other.trails()) == [2, 3, 4]
+    other.close()
+
+
+def test_a_file_that_is_replaced_meanwhile_has_not_got_the_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    one, other = (Store.open(f"sqlite:///{path}") for _ in range(2))
+    one.write([decision(1)])
+    into = inserting._into  # pyright: ignore[reportPrivateUsage]
+
+    def replaced(*given: Any) -> None:
+        monkeypatch.setattr(inserting, "_into", into)
+        into(*given)
+        _deleted(path)
+        other.write([decision(2)])
+
+    monkeypatch.setattr(inserting, "_into", replaced)
+    with pytest.raises(StoreDown, match="taken away"):
+        one.write([decision(3)])
+
+    one.write([decision(3)])
+    assert ids(other.trails()) == [2, 3]
+    one.close()
+    other.close()
+
+
 # --- opening -------------------------------------------------------------------------------
 
 
@@ -604,7 +680,7 @@ from journaled import decision
 from pointsman.gateway.journal.store import Store
 store = Store.open(sys.argv[1])
 mine = int(sys.argv[2])
-for n in range(20):
+for n in range(8):
     store.write([decision(1000), decision(n), decision(2000 + 100 * mine + n)])
 store.close()
 """
@@ -620,7 +696,7 @@ def test_processes_that_start_at_once_make_one_journal(url: str) -> None:
     assert [(one.communicate(timeout=60)[1], one.returncode) for one in running] == [(b"", 0)] * 2
 
     store = Store.open(url)
-    expected = {*range(20), 1000, *(2000 + 100 * mine + n for mine in range(2) for n in range(20))}
+    expected = {*range(8), 1000, *(2000 + 100 * mine + n for mine in range(2) for n in range(8))}
     assert set(ids(store.trails())) == expected
     assert len(list(store.rows())) == len(expected)
     store.close()

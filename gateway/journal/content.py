@@ -7,7 +7,6 @@ nothing.
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import os
 import re
@@ -42,6 +41,11 @@ class Key:
     Args:
         given: What `DECISION_JOURNAL_KEY` says; it wins over the file.
         path: Where a key is made if none was given; None if none may be.
+        journal: The file whose rows it hashes.
+
+    Attributes:
+        late: Whether it was made here while the journal was there already: what it holds was
+            hashed with another key, if at all.
 
     Raises:
         SetupError: The given key is too short; the file is there and holds no key; or there is
@@ -49,8 +53,10 @@ class Key:
 
     """
 
-    def __init__(self, given: str | None, path: Path | None) -> None:
+    def __init__(self, given: str | None, path: Path | None, journal: Path | None = None) -> None:
         self._path = path
+        self._journal = journal
+        self.late = False
         self._bytes = given.encode() if given is not None else None
         if given is not None and len(given) < SHORTEST:
             raise SetupError.of(VARIABLE, f"it has fewer than {SHORTEST} characters", _how())
@@ -61,6 +67,11 @@ class Key:
             )
         if given is None and path is not None and path.exists():
             self._bytes = _read(path)
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is none yet; nothing is made by asking."""
+        return self._bytes is None and self._path is not None and not self._path.exists()
 
     def hashed(self, kind: str, text: str) -> str:
         """
@@ -85,12 +96,20 @@ class Key:
         """
         if self._bytes is None:
             assert self._path is not None
-            self._bytes = _made(self._path)
+            there = self._journal is not None and self._journal.exists()
+            self.late = _make(self._path) and there
+            self._bytes = _read(self._path)
         return self._bytes
 
 
-def _made(path: Path) -> bytes:
-    """Make the key's file whole or not at all; of two processes at once, the first one's counts."""
+def _make(path: Path) -> bool:
+    """
+    Make the key's file, whole or not at all; False if it is there.
+
+    Of two processes at once, the first one's counts.
+    """
+    if path.exists():
+        return False
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -99,11 +118,12 @@ def _made(path: Path) -> bytes:
             file.write(secrets.token_hex(32) + "\n")
             file.flush()
             os.fsync(descriptor)  # rows hashed with a key that a power cut took are of no use
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
+        os.link(draft, path)
+    except FileExistsError:
+        return False
     finally:
         draft.unlink()
-    return _read(path)
+    return True
 
 
 def _read(path: Path) -> bytes:
@@ -139,6 +159,7 @@ class Content:
         self._say = say
         self._keys = Keys()
         self._told: set[str] = set()
+        self._ready = False
 
     def __repr__(self) -> str:
         return f"Content({self._keep!r})"
@@ -152,8 +173,17 @@ class Content:
             OSError: It can be neither read nor made.
 
         """
-        if self._key is not None:
-            self._key.get()
+        if self._key is None or self._ready:
+            return
+        self._key.get()
+        self._ready = True
+        if self._key.late:
+            self._say("warning", "journal.key_made")
+
+    @property
+    def keyless(self) -> bool:
+        """Whether hashes are kept and their key is not there."""
+        return self._key is not None and self._key.missing
 
     def subject(self, subject: str) -> str | None:
         """
@@ -199,7 +229,7 @@ class Content:
         """Give the state's text as it may be kept; none where the mask fails."""
         try:
             return ask.text if self._mask is None else masked(ask, self._mask).text
-        except Exception as bug:  # noqa: BLE001 - a mask may raise anything
+        except BaseException as bug:  # noqa: BLE001 - a mask may raise anything, a panic too
             name = type(bug).__name__
             if name not in self._told:
                 self._told.add(name)

@@ -12,19 +12,21 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from ..errors import SetupError
 from ..forks import Lock
-from .addresses import WHERE
-from .troubles import told
+from .addresses import WHERE, Address
+from .troubles import StoreDown, told
 
 PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
 SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
 OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
 Purpose: TypeAlias = Literal["read", "write", "remove"]
+Identity: TypeAlias = tuple[int, int]
+"""A file's device and number on it."""
 
 
 class Database:
@@ -36,15 +38,15 @@ class Database:
 
     """
 
-    def __init__(self, url: URL) -> None:
-        self._url = url
+    def __init__(self, address: Address) -> None:
+        self._address = address
         self._lock = Lock()
-        self._engine: Engine | None = None
+        self._open: _Open | None = None
         self._process = 0
-        self.file = Path(str(url.database)) if url.drivername == "sqlite" else None
+        self.file = address.file
 
     def __repr__(self) -> str:
-        return f"Database({self._url.drivername})"  # never where it is, nor its password
+        return f"Database({self._address!r})"
 
     @contextmanager
     def transaction(self, purpose: Purpose) -> Generator[Connection]:
@@ -52,47 +54,71 @@ class Database:
         Lend a connection; what was done is kept if nothing is raised, and undone otherwise.
 
         Raises:
-            StoreDown: The database cannot be reached, or not in time.
+            StoreDown: The database cannot be reached, or not in time; or the file was taken
+                away meanwhile, and what was written with it.
             SetupError: It cannot be used as a journal.
 
         """
-        with told(), _begun(self._ready(), purpose) as connection:
-            yield connection
+        with told():
+            there = self._ready()
+            with _begun(there.engine, purpose) as connection:
+                yield connection
+            if purpose != "read" and not self._is_current(there):
+                raise StoreDown("its file was taken away")
 
     def tidy(self) -> None:
         """Write what was removed out of SQLite's log too, as far as nobody else is reading."""
         if self.file is not None:
-            with told(), self._ready().connect() as connection:  # for no purpose: in no transaction
+            # for no purpose, which is in no transaction
+            with told(), self._ready().engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close all connections; a later use opens new ones."""
         with self._lock:
-            engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.dispose(close=self._process == os.getpid())
+            there, self._open = self._open, None
+        if there is not None:
+            there.engine.dispose(close=self._process == os.getpid())
 
-    def _ready(self) -> Engine:
-        """Give this process's engine; the parent's connections are of no use after a fork."""
-        if self._engine is not None and self._process == os.getpid():
-            return self._engine
+    def _ready(self) -> _Open:
+        """
+        Give this process's engine, for the file that is there now.
+
+        The parent's connections are of no use after a fork; those to a file that was deleted,
+        or moved away for another, write into nowhere.
+        """
+        there = self._open
+        if there is not None and self._is_current(there):
+            return there
         with self._lock:
-            if self._engine is not None and self._process != os.getpid():
-                self._engine.dispose(close=False)
-                self._engine = None
-            if self._engine is None:
-                self._engine = self._opened()
+            if self._open is None or not self._is_current(self._open):
+                self.close()
+                self._open = self._opened()
                 self._process = os.getpid()
-            return self._engine
+            return self._open
 
-    def _opened(self) -> Engine:
-        engine = _engine(self._url) if self.file is None else _sqlite(self._url, self.file)
+    def _opened(self) -> _Open:
+        if self.file is None:
+            there = _Open(_engine(self._address), None)
+        else:
+            identity = _made(self.file)
+            there = _Open(_sqlite(self._address), identity)
         try:
-            _up_to_date(engine)
+            _up_to_date(there.engine)
         except BaseException:
-            engine.dispose()
+            there.engine.dispose()
             raise
-        return engine
+        return there
+
+    def _is_current(self, there: _Open) -> bool:
+        """Whether it is this process's, and of the file that is there now."""
+        ours = self._process == os.getpid()
+        return ours and (self.file is None or _identity(self.file) == there.identity)
+
+
+class _Open(NamedTuple):
+    engine: Engine
+    identity: Identity | None
 
 
 def _up_to_date(engine: Engine) -> None:
@@ -125,24 +151,55 @@ def _lock(purpose: Purpose) -> str:
     )
 
 
-def _engine(url: URL) -> Engine:
+def _engine(address: Address) -> Engine:
     wanted: dict[str, Any] = {
         "connect_timeout": int(PATIENCE),
         "tcp_user_timeout": 1000 * SLOW,  # milliseconds
         "application_name": "pointsman",
     }
-    given = {name: value for name, value in wanted.items() if name not in url.query}
+    given = {name: value for name, value in wanted.items() if name not in address.query}
     # the driver tells lost connections besides raising them; a host that wants that sets a handler
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
-    return create_engine(url, connect_args=given, hide_parameters=True, pool_pre_ping=True)
+    return create_engine(
+        _url(address), connect_args=given, hide_parameters=True, pool_pre_ping=True
+    )
 
 
-def _sqlite(url: URL, file: Path) -> Engine:
-    _make_folder(file)
-    engine = create_engine(url, connect_args={"timeout": PATIENCE}, hide_parameters=True)
+def _sqlite(address: Address) -> Engine:
+    given = {"timeout": PATIENCE}
+    engine = create_engine(_url(address), connect_args=given, hide_parameters=True)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _url(address: Address) -> URL:
+    return URL.create(
+        address.driver,
+        address.username,
+        address.password,
+        address.host,
+        address.port,
+        address.database,
+        {name: one[0] if len(one) == 1 else one for name, one in address.query.items()},
+    )
+
+
+def _made(file: Path) -> Identity | None:
+    """Have a file there, empty if need be, so that it is known which one is opened."""
+    _make_folder(file)
+    with suppress(OSError):  # it is there, or SQLite will say what is wrong
+        # only a new one is touched: closing it takes SQLite's locks off a file that others use
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    return _identity(file)
+
+
+def _identity(file: Path) -> Identity | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _make_folder(file: Path) -> None:

@@ -8,19 +8,20 @@ locked, full or gone delays no decision and loses none: its rows wait in the spo
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
+import threading
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 
 from ..errors import SetupError
 from ..masking import Mask
-from .addresses import address
+from .addresses import Address, address
 from .content import Content, Keep, Key
 from .entries import Entry
 from .exits import CLOSING, forget_all
@@ -28,9 +29,6 @@ from .loader import Loader
 from .spool import Spool
 from .store import Store
 from .writer import Writer
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
 
 Tell: TypeAlias = Callable[[str, str, Mapping[str, Any]], None]
 """`tell(level, event, fields)`: says an event."""
@@ -84,12 +82,12 @@ class Journal:
     def __init__(self, settings: JournalSettings, *, mask: Mask | None = None, tell: Tell) -> None:
         self.settings = settings
         made = address(settings.url)
-        file = Path(str(made.database)) if made.drivername == "sqlite" else None
-        self._url = settings.url if file is None else f"sqlite:///{file}"
-        self._spool = _spool(made, file, settings.spool).absolute()
+        file = made.file
+        self._url = settings.url if file is None else f"sqlite:///{quote(str(file))}"
+        self._spool = _spool(made, settings.spool)
         key = None
         if settings.content != "none":
-            key = Key(settings.key, file and file.with_name(f"{file.name}.key"))
+            key = Key(settings.key, file and file.with_name(f"{file.name}.key"), file)
         self._tell = tell
         self._content = Content(settings.content, key, mask, _saying(tell))
         self._begin()
@@ -111,7 +109,8 @@ class Journal:
         Take an entry, to be written soon; never waits, never raises.
 
         It is lost, and counted, only where the local disk has not written for so long that
-        100,000 entries wait, and where it cannot be written as a row at all.
+        100,000 entries or 64 million characters of states wait, and where it cannot be written
+        as a row at all.
         """
         self._writer.put(entry)
 
@@ -149,6 +148,11 @@ class Journal:
         """How many entries were put in this process and can never be read."""
         return self._writer.lost
 
+    @property
+    def keyless(self) -> bool:
+        """Whether there is no key yet, or no more; the next hash makes a new one."""
+        return self._content.keyless
+
     def subject_hash(self, subject: str) -> str | None:
         """
         Give the hash that a subject is known by in the database; None where none is kept.
@@ -177,15 +181,26 @@ class Journal:
         self._begin()
 
 
-def _spool(url: URL, file: Path | None, given: Path | None) -> Path:
+def spool_of(settings: JournalSettings) -> Path:
+    """
+    Name the folder where rows wait for the database; it need not be there.
+
+    Raises:
+        SetupError: The address is at fault, or this user has no home folder.
+
+    """
+    return _spool(address(settings.url), settings.spool)
+
+
+def _spool(made: Address, given: Path | None) -> Path:
     """Choose where rows wait: never where those for another database do."""
-    if given is None and file is not None:
-        return file.with_name(f"{file.name}.spool")
-    query = sorted((name, value) for name, value in url.query.items() if name != "password")
-    told = repr([url.username, url.host, url.port, url.database, query])
+    if given is None and made.file is not None:
+        return made.file.with_name(f"{made.file.name}.spool")
+    query = sorted((name, value) for name, value in made.query.items() if name != "password")
+    told = repr([made.username, made.host, made.port, made.database, query])
     name = f"spool-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
     if given is not None:
-        return given / name
+        return (given / name).absolute()
     try:
         home = Path.home()
     except RuntimeError:
@@ -196,8 +211,13 @@ def _spool(url: URL, file: Path | None, given: Path | None) -> Path:
 
 def _saying(tell: Tell) -> Callable[..., None]:
     def say(level: str, event: str, **fields: Any) -> None:  # noqa: ANN401 - as events are
-        with contextlib.suppress(Exception):  # who listens must not end the journal
+        try:
             tell(level, event, fields)
+        except KeyboardInterrupt:
+            if threading.current_thread() is threading.main_thread():  # the host's, and not ours
+                raise
+        except BaseException:  # noqa: BLE001 - who listens must not end the journal
+            return
 
     return say
 

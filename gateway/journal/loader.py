@@ -6,11 +6,9 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Sequence
 
 from ..errors import SetupError
 from .content import Say
-from .rows import Row
 from .spool import Batch, Position, Spool
 from .store import Store, StoreDown
 
@@ -26,20 +24,21 @@ class Mark:
     def __init__(self) -> None:
         self._done = threading.Event()
         self._kept = False
-        self._upto: Position = ()
+        self._upto: Position | None = None
 
     def wait(self, seconds: float | None) -> bool:
         """Wait; False if the time ran out or the database is down."""
         return self._done.wait(seconds) and self._kept
 
     def begin(self, position: Position) -> None:
-        """Say what is waited for: what is in the spool now."""
-        self._upto = position
+        """Say what is waited for: what is in the spool now; once only."""
+        if self._upto is None:
+            self._upto = position
 
     @property
     def reached(self) -> bool:
         """Whether the database has it."""
-        return all(segment.loaded >= size for segment, size in self._upto)
+        return self._upto is not None and all(one.loaded >= size for one, size in self._upto)
 
     def end(self, *, kept: bool) -> None:
         """Wait no longer."""
@@ -71,6 +70,7 @@ class Loader:
         self._coming: list[Mark] = []
         self._marks: list[Mark] = []
         self._looked = -math.inf
+        self._more = False
         self._down: float | None = None
         self._pause = 0.0
         self._over = threading.Event()
@@ -165,7 +165,7 @@ class Loader:
         try:
             while self._step():
                 pass
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the rows stay in the spool
+        except BaseException as fault:  # noqa: BLE001 - whatever it is, the rows stay in the spool
             self._failed(fault)
             return False
         self._pause = 0.0
@@ -183,7 +183,7 @@ class Loader:
         self._answer()
         if self._until is not None and time.monotonic() > self._until:
             return False
-        hurried = self._until is not None or self._marks or self._coming
+        hurried = self._until is not None or self._more or self._marks or self._coming
         return batch is not None and (bool(hurried) or self._spool.rows >= PLENTY)
 
     def _look(self) -> None:
@@ -193,25 +193,20 @@ class Loader:
             coming, self._coming = self._coming, []
         if coming or time.monotonic() > self._looked + ADOPT:
             self._looked = time.monotonic()
-            self._spool.adopt()
-        for mark in coming:
-            mark.begin(self._spool.position())
+            self._more = True
         self._marks += coming
+        if self._more:
+            self._more = self._spool.adopt()
+        if not self._more:
+            for mark in self._marks:
+                mark.begin(self._spool.position())
 
     def _load(self, batch: Batch) -> None:
-        refused = self._write(batch.rows) if batch.rows else ()
-        self._spool.loaded(batch, refused=len(refused))
-        if batch.unread or refused:
-            self._say("error", "journal.unread", rows=batch.unread + len(refused))
-
-    def _write(self, rows: Sequence[Row]) -> Sequence[Row]:
-        store = self.store()
-        if store.missing:  # the file was moved away; an open connection would write into nowhere
-            store.close()
-        refused = store.write(rows)
-        if store.missing:
-            raise StoreDown("its file was taken away")
-        return refused
+        refused = self.store().write(batch.rows) if batch.rows else ()
+        aside = batch.unread(refused)
+        self._spool.loaded(batch, aside)
+        if aside:
+            self._say("error", "journal.unread", rows=len(aside))
 
     def _answer(self) -> None:
         for mark in self._marks:
@@ -219,7 +214,7 @@ class Loader:
                 mark.end(kept=True)
         self._marks = [mark for mark in self._marks if not mark.reached]
 
-    def _failed(self, fault: Exception) -> None:
+    def _failed(self, fault: BaseException) -> None:
         first, most = PAUSES
         self._pause = min(most, 2 * self._pause or first)
         if self._down is None:
@@ -238,7 +233,7 @@ class Loader:
         with self._lock:
             if self._until is None:
                 return False
-            if healthy and self._spool.rows and time.monotonic() <= self._until:
+            if healthy and (self._spool.rows or self._more) and time.monotonic() <= self._until:
                 return False
             self._marks += self._coming
             self._coming = []

@@ -214,3 +214,10 @@ def beginning(database: Database, prefix: str, limit: int) -> list[str]:
     query = select(id_).where(id_ >= prefix, id_ < f"{prefix}g").order_by(id_).limit(limit)
     with database.transaction("read") as connection:
         return list(connection.scalars(query))
+
+
+def about(database: Database, subject: str) -> list[str]:
+    """Name the decisions about *subject*, a keyed hash."""
+    query = select(decisions.c.id).where(decisions.c.subject == subject)
+    with database.transaction("read") as connection:
+        return list(connection.scalars(query))

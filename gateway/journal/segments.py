@@ -7,34 +7,56 @@ Each line is a checksum and a row as JSON, so that a line that a kill tore is se
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import sys
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
+from ..state import clean
 from .rows import Row
 
 SUFFIX = ".rows"
-UNREAD = ".unread"  # what nobody here can read is kept for who can
 BLOCK = 256 << 10  # bytes read at once
 FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0)
 FAR = 0x7FFFFFF0  # a byte that no segment reaches: Windows locks bytes, and from readers too
 BATCH = 500  # rows of one transaction
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Row] = msgspec.json.Decoder(cast("type[Row]", Row))
 
 
 def line_of(row: Row) -> bytes:
-    """Write *row* as a guarded line."""
-    body = _encoder.encode(row)
+    """
+    Write *row* as a guarded line; what UTF-8 cannot write in it becomes U+FFFD.
+
+    Raises:
+        TypeError: It holds something that is no JSON.
+
+    """
+    try:
+        body = _encoder.encode(row)
+    except UnicodeEncodeError:  # half of a truncated emoji in a label, say
+        body = _encoder.encode(_cleaned(msgspec.to_builtins(row)))
     return b"%08x %b\n" % (zlib.crc32(body), body)
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        there = cast("Mapping[Any, Any]", value)
+        return {_cleaned(name): _cleaned(one) for name, one in there.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(one) for one in cast("list[Any]", value)]
+    return value
 
 
 def row_of(line: bytes) -> Row | None:
@@ -56,7 +78,6 @@ class Segment:
         size: Bytes of whole lines.
         loaded: Bytes of them that the database has.
         rows: Lines that it does not have yet.
-        unread: Whether a whole line could not be read.
         whole: Whether what was written ends with a whole line.
 
     """
@@ -65,7 +86,6 @@ class Segment:
         self.path = path
         self._descriptor = descriptor
         self.size = self.loaded = self.rows = 0
-        self.unread = False
         self.whole = True
 
     @classmethod
@@ -91,12 +111,20 @@ class Segment:
 
     @classmethod
     def left(cls, path: Path) -> Segment | None:
-        """Take over what a dead process left; None if it is held, gone or not ours to read."""
+        """
+        Take over what a dead process left; None if it is held, gone or not ours to read.
+
+        Raises:
+            OSError: No file can be opened at all, for now.
+
+        """
         try:
             segment = cls(path, os.open(path, FLAGS))
             if not segment._held():
                 return None
-        except OSError:
+        except OSError as error:
+            if error.errno in EXHAUSTED:  # it is there, and nobody's
+                raise
             return None
         segment._measure()
         return segment
@@ -110,7 +138,7 @@ class Segment:
 
         """
         try:
-            held = _locked(self._descriptor) and os.fstat(self._descriptor).st_nlink > 0
+            held = locked(self._descriptor) and os.fstat(self._descriptor).st_nlink > 0
         except OSError:  # a disk that knows no locks is none for a spool
             self.abandon()
             raise
@@ -164,17 +192,11 @@ class Segment:
         """Let go of the file; delete it if the database has it all."""
         if self.loaded >= self.size:
             with contextlib.suppress(OSError):
-                self._remove()
+                self.path.unlink()
         self.abandon()
         if os.name == "nt" and self.loaded >= self.size:  # where an open file cannot be deleted
             with contextlib.suppress(OSError):
-                self._remove()
-
-    def _remove(self) -> None:
-        if self.unread:
-            self.path.rename(self.path.with_suffix(UNREAD))
-        else:
-            self.path.unlink()
+                self.path.unlink()
 
     def abandon(self) -> None:
         """Close the file and nothing else: in a forked child it is still the parent's."""
@@ -182,7 +204,7 @@ class Segment:
             os.close(self._descriptor)
 
 
-def _locked(descriptor: int) -> bool:
+def locked(descriptor: int) -> bool:
     """
     Take a file's lock, which ends with the last process that has this descriptor.
 

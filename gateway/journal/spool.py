@@ -4,7 +4,8 @@ The spool: rows on the local disk, until the database has them.
 Whoever holds a segment open holds its lock, which ends with the process: so a later process
 finds what a dead one left, and never touches what a living one writes. Rows survive the process
 as soon as they are written; they survive a power cut once the system has written them out, as
-in SQLite's `normal` mode.
+in SQLite's `normal` mode. However long the database is away and however many processes died
+meanwhile, few segments are open at once: the files that a process may open are the host's.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import TypeAlias
 
 import msgspec
 
+from .aside import NAME, put_aside
 from .rows import Row
 from .segments import SUFFIX, Segment, row_of
 
-ROTATE = 8 << 20  # bytes of a segment; a long outage then fills few files
+ROTATE = 8 << 20  # bytes of a segment, after which another is begun while few are waiting
+FEW = 4  # segments that are open at once
 
 Position: TypeAlias = Sequence[tuple[Segment, int]]
 """Up to where each segment is filled."""
@@ -27,25 +30,28 @@ Position: TypeAlias = Sequence[tuple[Segment, int]]
 
 class Batch(msgspec.Struct, frozen=True):
     """
-    Rows to be written in one transaction.
+    Lines to be written in one transaction.
 
     Attributes:
-        rows: Those that could be read.
-        lines: How many lines they were read from.
+        lines: Each with its row; None where it cannot be read.
         end: Where the last of them ends in the segment.
         segment: Where they are.
 
     """
 
-    rows: Sequence[Row]
-    lines: int
+    lines: Sequence[tuple[bytes, Row | None]]
     end: int
     segment: Segment
 
     @property
-    def unread(self) -> int:
-        """Lines that could not be read."""
-        return self.lines - len(self.rows)
+    def rows(self) -> list[Row]:
+        """Those that could be read."""
+        return [row for _, row in self.lines if row is not None]
+
+    def unread(self, refused: Sequence[Row]) -> list[bytes]:
+        """Give the lines that could not be read, and those whose rows were refused."""
+        bad = {id(row) for row in refused}
+        return [line for line, row in self.lines if row is None or id(row) in bad]
 
 
 class Spool:
@@ -70,22 +76,44 @@ class Spool:
 
         """
         with self._lock:
-            if self._open is None or not self._open.whole:
+            if self._open is not None and not self._open.whole:
+                self._leave(self._open)
+            if self._open is None:
                 self._open = Segment.new(self._folder)
                 self._segments.append(self._open)
             self._open.append(lines)
-            if self._open.size >= ROTATE:
+            if self._open.size >= ROTATE and len(self._segments) < FEW:
                 self._open = None
 
-    def adopt(self) -> None:
-        """Take over what dead processes have left; it is loaded first."""
-        left = map(Segment.left, sorted(self._folder.glob(f"*{SUFFIX}")))
-        found = [segment for segment in left if segment is not None]
-        for segment in found:
-            if not segment.size:
-                segment.release()
+    def adopt(self) -> bool:
+        """
+        Take over some of what dead processes have left; it is loaded first.
+
+        Returns:
+            Whether there may be more, to be taken over when the database has these.
+
+        Raises:
+            OSError: No file can be opened at all, for now.
+
+        """
         with self._lock:
-            self._segments[:0] = [segment for segment in found if segment.size]
+            room = FEW - len(self._segments)
+        if room <= 0:
+            return True
+        found: list[Segment] = []
+        try:
+            for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+                if len(found) >= room:
+                    break
+                segment = Segment.left(path)
+                if segment is not None and segment.size:
+                    found.append(segment)
+                elif segment is not None:
+                    segment.release()
+        finally:  # also what was found before no more can be opened
+            with self._lock:
+                self._segments[:0] = found
+        return len(found) >= room
 
     @property
     def rows(self) -> int:
@@ -112,24 +140,27 @@ class Spool:
         if segment is None:
             return None
         lines = segment.read()
-        rows = [row for row in map(row_of, lines) if row is not None]
         end = segment.loaded + sum(map(len, lines)) + len(lines)
-        return Batch(rows, len(lines), end, segment)
+        return Batch([(line, row_of(line)) for line in lines], end, segment)
 
-    def loaded(self, batch: Batch, *, refused: int = 0) -> None:
+    def loaded(self, batch: Batch, aside: Sequence[bytes] = ()) -> None:
         """
         Note that the database has *batch*; a segment that it has whole is deleted.
 
         Args:
             batch: What was written.
-            refused: How many of its rows the database cannot hold; their segment is kept.
+            aside: Lines of it that were not; they are kept apart, for who can read them.
+
+        Raises:
+            OSError: They cannot be put aside; the batch is still to be loaded.
 
         """
+        if aside:
+            put_aside(self._folder / NAME, aside)
         segment = batch.segment
         with self._lock:
             segment.loaded = batch.end
-            segment.rows -= batch.lines
-            segment.unread = segment.unread or bool(batch.unread or refused)
+            segment.rows -= len(batch.lines)
             if segment.loaded >= segment.size:
                 self._let_go(segment)
 
@@ -143,6 +174,12 @@ class Spool:
         """Forget everything, in a forked child: the files are the parent's."""
         for segment in self._segments:
             segment.abandon()
+
+    def _leave(self, segment: Segment) -> None:
+        """Append to it no more; the loader lets go of it, if there is anything to load."""
+        self._open = None
+        if segment.loaded >= segment.size:
+            self._let_go(segment)
 
     def _let_go(self, segment: Segment) -> None:
         self._segments.remove(segment)

@@ -89,7 +89,7 @@ class Store:
 
         Raises:
             StoreDown: The database cannot be reached, or is locked or full; nothing was
-                written.
+                written. Or its file was taken away: what was written went with it.
 
         """
         from . import inserting
@@ -186,6 +186,18 @@ class Store:
         from . import querying
 
         return querying.beginning(self._database, prefix, limit)
+
+    def about(self, subject: str) -> list[str]:
+        """
+        Name the decisions about a subject, a keyed hash, in no order.
+
+        Raises:
+            StoreDown: The database cannot be reached.
+
+        """
+        from . import querying
+
+        return querying.about(self._database, subject)
 
     def forget(self, subject: str) -> int:
         """

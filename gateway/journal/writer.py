@@ -24,6 +24,7 @@ from .segments import line_of
 from .spool import Spool
 
 BOUND = 100_000  # entries in the queue: what gathers while the disk does not write
+HEAVY = 64 << 20  # characters of the states in it; 100,000 long ones would take the host's memory
 LINGER = 0.02  # seconds in which entries gather: what a kill can take, and 50 wake-ups a second
 CHUNK = 64  # entries of one write, about 1 ms of work: each write lets the host's threads go on
 PAUSE = 0.25  # seconds until a disk that does not write is tried again
@@ -56,6 +57,8 @@ class Writer:
         self._loader = loader
         self._say = say
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._weight = 0  # threads may miscount it by a little; it is set right when all is taken
+        self._made: list[bytes] = []  # lines that are not in the spool yet
         self._lock = Lock()
         self._thread: threading.Thread | None = None
         self._until: float | None = None
@@ -74,9 +77,10 @@ class Writer:
 
     def put(self, entry: Entry) -> None:
         """Take *entry*; never waits, never raises."""
-        if self._queue.qsize() >= BOUND:
+        if self._queue.qsize() >= BOUND or self._weight >= HEAVY:
             self._lose(1)
             return
+        self._weight += _size(entry)
         self._queue.put(entry)
         if self._thread is None:  # looked at after putting: who ends looks the other way round
             self._start()
@@ -103,6 +107,8 @@ class Writer:
     def close(self, seconds: float) -> None:
         """Write what was put, load it as far as the database takes it, and end."""
         until = time.monotonic() + seconds
+        if self._thread is None and not self._queue.empty():
+            self._start()
         with self._lock:
             thread = self._thread
             if thread is not None:
@@ -134,13 +140,26 @@ class Writer:
                 self._turn(self._next())
 
     def _run(self) -> None:
-        stopped = False
         self._loader.start()
+        stopped = False
         while not (stopped and self._ended()):
-            item = self._queue.get()
-            if not isinstance(item, Stop):
-                time.sleep(LINGER)
-            stopped = self._turn(item) or stopped
+            try:
+                stopped = self._turned() or stopped
+            except BaseException as bug:  # noqa: BLE001 - nothing ends it but who closes
+                self._fallen(bug)
+                stopped = stopped or self._until is not None
+
+    def _turned(self) -> bool:
+        """Wait for an item, and spool all that there is then; whether somebody closes."""
+        item = self._taken(self._queue.get())
+        if not isinstance(item, Stop):
+            time.sleep(LINGER)
+        return self._turn(item)
+
+    def _fallen(self, bug: BaseException) -> None:
+        self._say("error", "journal.writer_failed", error=type(bug).__name__)
+        self._drop(None)  # what it held
+        time.sleep(PAUSE)
 
     def _ended(self) -> bool:
         """End, unless something came meanwhile."""
@@ -155,32 +174,37 @@ class Writer:
 
     def _next(self) -> Item | None:
         try:
-            return self._queue.get_nowait()
+            return self._taken(self._queue.get_nowait())
         except queue.Empty:
+            self._weight = 0
             return None
+
+    def _taken(self, item: Item) -> Item:
+        self._weight = max(0, self._weight - _size(item))
+        return item
 
     def _turn(self, item: Item | None) -> bool:
         """Spool *item* and what else is in the queue; whether somebody closes."""
-        if not self._insist(self._content.ready):
-            return self._drop(item)
         stopped = False
-        lines: list[bytes] = []
         while item is not None:
             stopped = stopped or isinstance(item, Stop)
             if not isinstance(item, Stop | Mark):
-                lines += self._lines(item)
-            elif not self._spooled(lines):
+                if not self._insist(self._content.ready):
+                    return self._drop(item)
+                self._make(item)
+            elif not self._spooled():
                 return self._drop(item)
             if isinstance(item, Mark):
                 self._loader.reach(item)
-            if len(lines) >= CHUNK and not self._spooled(lines):
+            if len(self._made) >= CHUNK and not self._spooled():
                 return self._drop(self._next())
             item = self._next()
-        return stopped if self._spooled(lines) else self._drop(self._next())
+        return stopped if self._spooled() else self._drop(self._next())
 
     def _drop(self, item: Item | None) -> bool:
         """Lose *item* and what else is in the queue: who closes waits no longer."""
-        count = 0
+        count = len(self._made)
+        self._made.clear()
         while item is not None:
             if isinstance(item, Mark):
                 item.end(kept=False)
@@ -190,27 +214,26 @@ class Writer:
             self._lose(count)
         return True
 
-    def _lines(self, entry: Entry) -> list[bytes]:
+    def _make(self, entry: Entry) -> None:
         try:
-            return [line_of(self._content.row(entry))]
-        except Exception as bug:  # noqa: BLE001 - one entry must not end the journal
+            self._made.append(line_of(self._content.row(entry)))
+        except BaseException as bug:  # noqa: BLE001 - one entry must not end the journal
+            self._lose(1)
             name = type(bug).__name__
             if name not in self._told:
                 self._told.add(name)
                 self._say("error", "journal.row_failed", error=name)
-            self._lose(1)
-            return []
 
-    def _spooled(self, lines: list[bytes]) -> bool:
-        """Append *lines*, and empty the list; False if they are lost."""
-        if not lines:
+    def _spooled(self) -> bool:
+        """Append the lines that are made; False if they are lost."""
+        if not self._made:
             return True
-        kept = self._insist(lambda: self._spool.append(lines))
+        kept = self._insist(lambda: self._spool.append(self._made))
         if kept:
             self._loader.wake()
         else:
-            self._lose(len(lines))
-        lines.clear()
+            self._lose(len(self._made))
+        self._made.clear()
         return kept
 
     def _insist(self, do: Callable[[], None]) -> bool:
@@ -218,7 +241,7 @@ class Writer:
         while True:
             try:
                 do()
-            except Exception as fault:  # noqa: BLE001 - whatever it is, the entries are still here
+            except BaseException as fault:  # noqa: BLE001 - whatever it is, the entries are still here
                 self._failed(fault)
                 if self._until is not None and time.monotonic() >= self._until:
                     return False
@@ -229,7 +252,7 @@ class Writer:
                 self._say("info", "journal.spool_back")
             return True
 
-    def _failed(self, fault: Exception) -> None:
+    def _failed(self, fault: BaseException) -> None:
         with self._lock:
             for mark in self._waiting:
                 mark.end(kept=False)
@@ -248,6 +271,12 @@ class Writer:
                 self._said = now
         if due:
             self._say("error", "journal.lost", lost=self._lost)
+
+
+def _size(item: Item) -> int:
+    """Count the characters of the state that it holds."""
+    ask = getattr(item, "ask", None)
+    return 0 if ask is None else len(ask.text)
 
 
 def _joined(thread: threading.Thread, until: float) -> bool:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from ...errors import Reason, SetupError
+from ...journal import aside
 from ...points import suffix_of
 from .. import screen
 from .files import export_rows, import_rows
-from .opening import journal_of, keeping
+from .opening import journal_of, keeping, spool_of
 from .times import age, clock
 from .trail import printable, said, shown, who
 
 if TYPE_CHECKING:
+    from ...journal.journal import Journal
     from ...journal.rows import Trail
     from ...journal.store import Store
     from ...records import Record
@@ -156,17 +158,54 @@ def forget(
 ) -> None:
     """Remove every decision about a subject, with all that belongs to it. It cannot be undone."""
     with keeping(ctx) as kept:
-        known_as = kept.subject_hash(subject)
-        if known_as is None:
-            problem = "no subject is kept where it is `none`"
-            fix = "Give the value that was set when the decisions were made"
-            raise SetupError.of("DECISION_JOURNAL_CONTENT", problem, fix)
+        known_as = _hash(kept, subject)
         if not yes:
             typer.confirm("Remove everything about this subject for good?", abort=True, err=True)
-        removed = kept.store().forget(known_as)
-    screen.note(f"{removed:,} decisions were removed.")
-    if not removed:
+        store, spool = kept.store(), spool_of(ctx)
+        ids = frozenset(store.about(known_as))
+        purged = _purged(lambda: aside.forget(spool, known_as, ids))
+        removed = store.forget(known_as)
+    _removed(removed, purged)
+    if not removed and not purged.removed:
         screen.note(("Nothing was kept about this subject, or under another key.", screen.FAINT))
+
+
+def _hash(kept: Journal, subject: str) -> str:
+    """
+    Give what a subject is known by.
+
+    Raises:
+        SetupError: No subject is kept, or the key of those that are is gone.
+
+    """
+    if kept.keyless:
+        problem = "the file of the key is not beside the journal, and no subject is found without"
+        fix = "Restore it, or set the variable to what it held"
+        raise SetupError.of("DECISION_JOURNAL_KEY", problem, fix)
+    known_as = kept.subject_hash(subject)
+    if known_as is None:
+        problem = "no subject is kept where it is `none`"
+        fix = "Give the value that was set when the decisions were made"
+        raise SetupError.of("DECISION_JOURNAL_CONTENT", problem, fix)
+    return known_as
+
+
+def _purged(purge: Callable[[], aside.Purged]) -> aside.Purged:
+    try:
+        return purge()
+    except OSError as error:
+        problem = f"what no database took cannot be reached ({error.strerror or error})"
+        fix = "Let its *.unread files be read and written, and try again"
+        raise SetupError.of("DECISION_JOURNAL_SPOOL", problem, fix) from None
+
+
+def _removed(count: int, purged: aside.Purged) -> None:
+    screen.note(f"{count:,} decisions were removed.")
+    if purged.removed:
+        screen.note(f"{purged.removed:,} rows that no database took were removed too.")
+    if purged.unknown:
+        told = f"{purged.unknown:,} lines in the spool's *.unread files cannot be read"
+        screen.note(f"{told}: look whom they are about, and delete them.")
 
 
 @journal.command()
@@ -182,5 +221,7 @@ def prune(
         if not yes:
             question = f"Remove everything decided before {clock(before)} UTC for good?"
             typer.confirm(question, abort=True, err=True)
+        spool = spool_of(ctx)
+        purged = _purged(lambda: aside.prune(spool, before))
         removed = store.prune(before)
-    screen.note(f"{removed:,} decisions were removed.")
+    _removed(removed, purged)

@@ -19,6 +19,8 @@ from ...settings import Settings
 from ..session import HERE, Session
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import typer
 
     from ...journal.journal import Journal
@@ -70,6 +72,21 @@ def keeping(ctx: typer.Context) -> Generator[Journal]:
             yield journal
     finally:
         journal.close()
+
+
+def spool_of(ctx: typer.Context) -> Path:
+    """
+    Name the folder where rows wait for the journal's database.
+
+    Raises:
+        SetupError: No journal is kept, or its address is at fault.
+
+    """
+    from ...journal import journal
+
+    wanted = journal_settings(_settings(ctx.obj))
+    assert wanted is not None
+    return journal.spool_of(wanted)
 
 
 def _silent(level: str, event: str, fields: Mapping[str, Any]) -> None:
