@@ -17,9 +17,11 @@ from typer.testing import CliRunner
 from pointsman import Choice, Gateway, Held, Limits, Offer, Reply, Usage, hookimpl
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.answers import Answer
-from pointsman.gateway.certificates import read
+from pointsman.gateway.certificates import Key, read
 from pointsman.gateway.cli.app import app
+from pointsman.gateway.cli.calibration.words import title
 from pointsman.gateway.errors import Reason
+from pointsman.gateway.evaluation.calibration import stability
 from pointsman.gateway.journal.rows import DecisionRow, FeedbackRow, Kept, Row, ShadowRow
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.keys import QuestionKey, keys_of
@@ -40,8 +42,9 @@ WORDS = {
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a folder of its own, and none of the developer's variables."""
+    """Each test has a folder of its own, none of the developer's variables, and few draws."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(stability, "WORK", 4_000)
     monkeypatch.setenv("COLUMNS", "80")
     for name in os.environ:
         if name.startswith(("DECISION_", "LOCAL_", "JEV_", "CURRENT_", "AI_GATEWAY_")):
@@ -82,7 +85,7 @@ def decided(
         "model": "jev-1",
         "reason": Reason.OK,
         "language": "en",
-        "kept": Kept(subject=f"{n % 40:032x}"),
+        "kept": Kept(subject=f"{n:032x}"),
     } | given
     of, point = f"{n:032x}", told["point"]
     record = Record(
@@ -146,7 +149,7 @@ def guarded(count: int, seed: int = 1, **given: Any) -> list[Row]:
 
 def test_certificates_from_the_journals_feedback(tmp_path: Path) -> None:
     """Says what it found and what to set; nothing is in force by itself."""
-    stored(routed(400))
+    stored(routed(250))
 
     told = invoke("ROUTER", "--provider", "jev", "--risk", "0.1")
 
@@ -429,7 +432,7 @@ def test_an_answer_without_a_distribution_names_the_other_scale() -> None:
 
 
 def test_a_variable_that_goes_before_certificates_is_named() -> None:
-    stored(routed(400))
+    stored(routed(120))
 
     told = invoke(
         "ROUTER", "--provider", "jev", "--risk", "0.2", DECISION_ROUTER_MIN_CONFIDENCE="0.9"
@@ -446,7 +449,7 @@ def certified(tmp_path: Path) -> Path:
     stored(
         [
             row
-            for n in range(300)
+            for n in range(100)
             for row in decided(n, choice("billing", 0.9), "billing", label="billing")
         ]
     )
@@ -489,6 +492,160 @@ def test_check_exits_with_one_when_a_promise_is_broken(
     assert told.exit_code == code, told.output
     assert said in told.output
     assert "ROUTER team" in told.output
+    assert ("name a file with --labels" in flat(told.output)) is (said == "no rows")
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_check_fails_where_only_another_model_was_labelled(tmp_path: Path) -> None:
+    """The model changed: nothing is known of the new one, and silence would look like health."""
+    file = certified(tmp_path)
+    at = 1_700_000_000.0 + 3 * DAY
+    stored(
+        [
+            row
+            for n in range(1000, 1060)
+            for row in decided(
+                n, choice("billing", 0.9), "tech", label="tech", at=at, model="jev-2"
+            )
+        ]
+    )
+
+    told = invoke("check", "--thresholds", str(file))
+
+    assert told.exit_code == 1
+    assert "none matches" in told.output
+    assert "60 new labels are about no certificate of this file; different: model" in flat(
+        told.output
+    )
+
+
+def test_check_calls_agreement_what_it_is(tmp_path: Path) -> None:
+    stored(routed(100, labelled=False))
+    options = ["ROUTER", "--provider", "jev", "--against", "current", "--risk", "0.2"]
+    assert invoke(*options).exit_code == 0
+    lines = [{"id": f"{n:032x}", "label": "billing"} for n in range(60)]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    told = invoke("check", "--thresholds", "thresholds.json", "--labels", "labels.jsonl")
+
+    assert "made by agreement with current, which is no truth" in flat(told.output)
+    assert "holds" not in told.output
+
+
+def test_agreement_replaces_gold_only_where_that_is_said(tmp_path: Path) -> None:
+    stored(routed(60))
+    options = ["ROUTER", "--provider", "jev", "--risk", "0.2"]
+    assert invoke(*options).exit_code == 0
+    before = (tmp_path / "thresholds.json").read_bytes()
+
+    refused = invoke(*options, "--against", "current")
+    after = (tmp_path / "thresholds.json").read_bytes()
+    forced = invoke(*options, "--against", "current", "--replace")
+
+    assert (refused.exit_code, forced.exit_code) == (2, 0)
+    assert "Name another file with --out, or give --replace" in flat(refused.output)
+    assert after == before
+    (one,) = read(tmp_path / "thresholds.json").certificates
+    assert (one.labels, one.replaced[:8]) == ("agreement", "gold of ")
+
+
+def test_what_keeps_a_promise_true_is_said() -> None:
+    """Doubt, rows set aside, and a choice in which nothing says "none of these"."""
+    rows: list[Row] = [row for row in routed(300) if not isinstance(row, FeedbackRow)]
+    for n in range(300):
+        right = n % 10 > 0
+        rows.append(FeedbackRow(id=f"b{n:031x}", of=f"{n:032x}", at=1.8e9, right=right))
+    same = Kept(subject="f" * 32)
+    for n in (700, 701):
+        rows += decided(n, choice("billing", 0.9), "billing", label="billing", kept=same)
+    stored(rows)
+
+    told = flat(invoke("ROUTER", "--provider", "jev", "--risk", "0.2").output)
+
+    assert "rows count as wrong though nobody knows" in told
+    assert "Feedback with label= would tell" in told
+    assert "1 labelled rows were set aside" in told
+
+
+def test_several_questions_are_told_apart_from_the_decision() -> None:
+    """Each has its own promise; what comes of them together is measured, and said."""
+    keys = {**TEAM, "tone": QuestionKey("tone", "1123456789ab", "ca9876543210")}
+    rows: list[Row] = []
+    for n in range(120):
+        answers = {name: choice("billing", 0.9)["team"] for name in keys}
+        label = {"team": "billing" if n % 20 else "tech", "tone": "billing" if n % 15 else "tech"}
+        rows += decided(n, answers, label, label=label, keys=keys)
+    stored(rows)
+
+    told = flat(invoke("ROUTER", "--provider", "jev", "--risk", "0.2").output)
+
+    assert "The promise is about each question by itself, not about the decision" in told
+    assert "Of all decisions at most 40 % are decided with an answer that is wrong in it" in told
+    assert "120 of 120 labelled decisions would be decided; 12 of them (10.0 %" in told
+
+
+def test_labels_of_the_easy_rows_are_asked_to_be_completed(tmp_path: Path) -> None:
+    """Only where both say the same is there a label: the hard rows are missing."""
+    rows: list[Row] = []
+    for n in range(300):
+        other = n % 3 == 0
+        decided_, label = ("tech", None) if other else ("billing", "billing")
+        rows += decided(n, choice("billing", 0.9), decided_, label=label)
+    stored(rows)
+
+    told = invoke("ROUTER", "--provider", "jev", "--risk", "0.1")
+    (one,) = read(tmp_path / "thresholds.json").certificates
+    anyway = invoke("ROUTER", "--provider", "jev", "--risk", "0.1", "--accept-selection")
+
+    assert "not yet: label the rows where they differ" in flat(told.output)
+    assert one.used is not None
+    assert (one.used.minimum, one.used.needed) == (None, 100)
+    assert "Labels were given selectively, which was accepted" in flat(anyway.output)
+
+
+def test_titles_keep_to_the_width_of_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    key = Key(
+        point="TRANSACTION_PARAMETER_RELEVANCE", question="relevance", template="", options="",
+        language="en", form="shared:0123456789ab", scale="probability", provider="jev",
+        model="a-model-with-a-long-name-2026-11-30",
+    )  # fmt: skip
+
+    title(key)
+
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "probability scale" in flat(printed)
+
+
+def test_a_choice_without_none_of_these_is_named(tmp_path: Path) -> None:
+    gateway, team = _team(DECISION_TEAM_SHADOW="local")
+    for n in range(60):
+        decision = gateway.decide_sync(team, f"{WORDS['billing'][n % 3]}, {n}")
+        gateway.feedback(decision.record.id, label="billing")
+    gateway.close()
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    told = CliRunner().invoke(
+        app, ["--app", "program:gateway", "calibrate", "TEAM", "--provider", "local"]
+    )
+
+    assert told.exit_code == 0, told.output
+    assert "has no option for “none of these”" in flat(told.output)
+
+
+PROGRAM = f"""
+from pointsman import Choice, Gateway
+
+gateway = Gateway.from_env({{"DECISION_LOG": "off", "DECISION_JOURNAL": "{JOURNAL}"}})
+
+
+@gateway.point("TEAM", Choice("Who should answer?", {OPTIONS!r}))
+def team(message: str) -> str:
+    return "billing"
+"""
 
 
 def test_check_reads_labels_from_a_file_and_prints_json(tmp_path: Path) -> None:
@@ -505,7 +662,7 @@ def test_check_reads_labels_from_a_file_and_prints_json(tmp_path: Path) -> None:
 
 def test_check_asks_about_states(tmp_path: Path) -> None:
     """What `local` was calibrated on, turned round, breaks its promise."""
-    texts = [(f"{text}, {n}", label) for label in WORDS for text in WORDS[label] for n in range(40)]
+    texts = [(f"{text}, {n}", label) for n in range(50) for label in WORDS for text in WORDS[label]]
     options = [{"intent": key, "description": text} for key, text in OPTIONS.items()]
     rows = [
         {"state": {"message": text, "allowed_intents": options}, "label": label}
@@ -514,15 +671,19 @@ def test_check_asks_about_states(tmp_path: Path) -> None:
     swapped = [
         {**row, "label": "billing" if row["label"] == "internet" else "internet"} for row in rows
     ]
-    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows[:180])))
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, rows[180:])))
     (tmp_path / "swapped.jsonl").write_text("\n".join(map(json.dumps, swapped)))
     first = invoke("ROUTER", "--provider", "local", "--labels", "rows.jsonl", "--risk", "0.2")
     assert first.exit_code == 0, first.output
 
-    good = invoke("check", "--thresholds", "thresholds.json", "--labels", "rows.jsonl")
+    good = invoke("check", "--thresholds", "thresholds.json", "--labels", "new.jsonl")
+    same = invoke("check", "--thresholds", "thresholds.json", "--labels", "rows.jsonl")
     bad = invoke("check", "--thresholds", "thresholds.json", "--labels", "swapped.jsonl")
 
     assert (good.exit_code, bad.exit_code) == (0, 1), good.output + bad.output
+    assert same.exit_code == 2
+    assert "the very rows that the certificate was made from" in same.output
 
 
 def test_check_without_a_file_says_what_to_name() -> None:

@@ -222,7 +222,7 @@ def test_guaranteed_risk_accepts_equal_confidences_together() -> None:
     assert isinstance(found, Certified)
     assert (found.threshold, found.accepted, found.errors) == (0.911, 190, 2)
     assert selective.risk_coverage(*ROWS)[-1].accepted == 1000
-    at = certifying.points_at(*ROWS, [0.91])[0]
+    at = selective.points_at(*ROWS, [0.91])[0]
     assert (at.accepted, at.errors) == (192, 3)
     assert numerics.exact_upper(3, 192, 0.05 / 10) > 0.05
 

@@ -17,8 +17,9 @@ from ...evaluation.calibration.collecting import sliced
 from ...evaluation.calibration.describing import share
 from ...evaluation.calibration.descriptions import Share
 from ...evaluation.calibration.labelling import Given, Told
-from ...evaluation.calibration.samples import About, Sample, samples_of
-from ...keys import keys_of, spoken_language
+from ...evaluation.calibration.samples import Sample
+from ...evaluation.calibration.sampling import About, samples_of
+from ...keys import digest, keys_of, spoken_language
 from ...questions import Ask, Choice, Value
 from ..rows import refuse
 
@@ -214,6 +215,7 @@ class Asking:
             point=point.name,
             language=spoken_language(point, language),
             provider=self._wish.provider,
+            digest=digest(ask.text),
             length=len(ask.text),
             slices={
                 **sliced(row.state, self._wish.fields),

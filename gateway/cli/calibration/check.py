@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...certificates import Certificate, Key, read
 from ...errors import SetupError
-from ...evaluation.calibration.checking import Checked, since
+from ...evaluation.calibration.checking import Against, Checked, since
 from ...evaluation.calibration.checking import check as checked
 from ...evaluation.calibration.collecting import Wanted, collect
 from ...evaluation.calibration.labelling import (
@@ -29,12 +29,14 @@ from ..session import Session
 from .file import read_labels
 from .gathering import Request, gathered, known, opened
 from .words import WORDS, title
+from .words import told as told_
 
 if TYPE_CHECKING:
     from ...gateway import Gateway
 
 BROKEN = 1  # exit code
-STYLES = {"holds": screen.GOOD, "broken": screen.BAD}
+FAILED = ("broken", "none matches")
+STYLES = {"holds": screen.GOOD, "broken": screen.BAD, "none matches": screen.BAD}
 
 
 def check(
@@ -74,7 +76,7 @@ def check(
         screen.data({"checks": found})
     else:
         _show(found, path)
-    if any(one.verdict == "broken" for one in found):
+    if any(one.verdict in FAILED for one in found):
         raise typer.Exit(BROKEN)
 
 
@@ -89,15 +91,19 @@ def _journalled(
             samples = collect(store.trails(point=name), wanted).samples
             for one in group:
                 new = samples if told is not None else since(samples, one.date)
-                found += checked(one, _by_key(new, one))
+                held: Labels = "gold" if told is not None else labels
+                found += checked(one, _against(new, one, held, certificates))
     return found
 
 
 TELLERS: Mapping[Labels, Teller] = {"gold": from_feedback, "agreement": from_current}
 
 
-def _by_key(samples: Iterable[Sample], one: Certificate) -> Mapping[Key, Sequence[Sample]]:
-    return by_key(samples, one.key.scale)
+def _against(
+    samples: Iterable[Sample], one: Certificate, labels: Labels, every: Iterable[Certificate]
+) -> Against:
+    certified = frozenset(each.key.unscaled for each in every)
+    return Against(by_key(samples, one.key.scale), labels, certified)
 
 
 def _grouped(
@@ -112,13 +118,10 @@ def _grouped(
 def _asked(session: Session, certificates: Sequence[Certificate], asking: Request) -> list[Checked]:
     """Ask the providers of all certificates about the states of a file."""
     found: list[Checked] = []
-    for (name, provider, labels), group in _grouped(certificates).items():
-        if labels == "agreement":
-            found += [one for each in group for one in checked(each, {})]
-            continue
+    for (name, provider, _), group in _grouped(certificates).items():
         got = gathered(session, replace(asking, point=name, provider=provider))
         for one in group:
-            found += checked(one, _by_key(got.collected.samples, one))
+            found += checked(one, _against(got.collected.samples, one, "gold", certificates))
     return found
 
 
@@ -131,12 +134,38 @@ def _show(found: Sequence[Checked], path: Path) -> None:
             title(one.key)
             before = one.key
         screen.pairs([(_promise(one), _kept(one))])
+        for said in _notes(one):
+            told_(("! ", screen.OTHER), said)
 
 
 def _promise(one: Checked) -> str:
     words = WORDS[one.labels]
     what = {"decided": words.wrong, "no": words.missed, "yes": words.alarms}[one.what]
     return f"{what} ≤ {100 * one.alpha:g} %"
+
+
+def _notes(one: Checked) -> list[str]:
+    """Say what a reader has to know beside the numbers."""
+    notes = [
+        f"{count:,} new labels are about no certificate of this file; different: {what}"
+        for what, count in one.unmatched.items()
+    ]
+    if one.promised != one.labels:
+        notes.append(
+            "This certificate was made by agreement with current, which is no truth; here its"
+            " answers are held against labels, about which it promised nothing."
+        )
+    if one.doubtful:
+        notes.append(
+            f"{one.doubtful:,} of the wrong ones are in doubt: what was decided was wrong, and"
+            " nobody said what would have been right. They break no promise."
+        )
+    if one.verdict == "no rows":
+        notes.append(
+            "Labels count from the day after the certificate's on; to hold it against others,"
+            " name a file with --labels."
+        )
+    return notes
 
 
 def _kept(one: Checked) -> Text:

@@ -14,12 +14,15 @@ from ...evaluation.calibration.calibrating import Asked, calibrate
 from ...evaluation.calibration.checking import day
 from ...evaluation.calibration.collecting import TENANT
 from ...evaluation.calibration.findings import Calibration, Costs, Settings
+from ...evaluation.calibration.joining import Joint, joined
 from .. import screen
 from ..session import Session
 from . import check as calibration_check
+from . import promises as calibration_promises
 from . import tables as calibration_tables
 from .gathering import AGAINST, Gathered, Request, gathered
 from .output import Outputs, put
+from .words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +111,12 @@ def point_(  # noqa: PLR0913 - options of a command
     out: Annotated[
         Path, typer.Option(help="File of thresholds; those of other keys stay in it.")
     ] = Path("thresholds.json"),
+    replace: Annotated[
+        bool, typer.Option(help="Agreement may take the place of gold in that file.")
+    ] = False,
+    accept_selection: Annotated[
+        bool, typer.Option(help="Certify also where the harder rows lack labels.")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Write a page with drawings.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Folder for the drawings alone.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -143,11 +152,14 @@ def point_(  # noqa: PLR0913 - options of a command
         costs=costs,
         force=found.force,
         seed=seed,
+        accept_selection=accept_selection,
     )
     asked = Asked(found.repeated, found.shuffled, _fields(found, request))
     results = calibrate(found.collected.samples, settings, asked)
-    written = put(results, Outputs(out, html, svg))
-    _told(found, results, written, as_json=as_json)
+    written = put(results, Outputs(out, html, svg, replace))
+    made = [one for one in results if isinstance(one, Calibration)]
+    together = joined(found.collected.samples, made, request.scale)
+    _told(found, results, (together, written), as_json=as_json)
     if not written:
         raise typer.Exit(1)
 
@@ -156,20 +168,28 @@ app.command("check")(calibration_check.check)
 
 
 def _told(
-    found: Gathered, results: Sequence[Result], written: Sequence[Path], *, as_json: bool
+    found: Gathered,
+    results: Sequence[Result],
+    outcome: tuple[Sequence[Joint], Sequence[Path]],
+    *,
+    as_json: bool,
 ) -> None:
+    together, written = outcome
     made = [one for one in results if isinstance(one, Calibration)]
     left = [one for one in results if not isinstance(one, Calibration)]
     if as_json:
         counts = {name: getattr(found.collected, name) for name in _COUNTED}
         where = [str(path) for path in written]
-        screen.data({"calibrations": made, "refused": left, "rows": counts, "written": where})
+        data = {"calibrations": made, "refused": left, "together": together, "rows": counts}
+        screen.data({**data, "written": where})
         return
     calibration_tables.rows(found)
     for calibration in made:
         calibration_tables.calibration(calibration)
     for refusal in left:
         calibration_tables.refused(refusal)
+    for joint in together:
+        calibration_promises.together(joint, WORDS[made[0].labels])
     calibration_tables.afterwards(results, found, written)
 
 

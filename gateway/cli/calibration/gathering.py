@@ -18,6 +18,7 @@ from ...evaluation.calibration.labelling import Teller, from_current, from_feedb
 from ...gates import Gate, Scale
 from ...journaling import store_of
 from ...points import DecisionPoint, find, suffix_of
+from ...questions import Choice
 from ...settings import CURRENT, PREFIX, Plan
 from .. import INTERRUPTED, report
 from ..points import warned
@@ -83,6 +84,7 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
         strangers: Labels of a file about decisions that the journal does not have.
         repeated: Key → rows whose answers differ when asked again.
         shuffled: Key → rows whose answer differs with the options in another order.
+        closed: Choices without an option for "none of these".
 
     """
 
@@ -94,6 +96,7 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     strangers: int = 0
     repeated: Mapping[Key, Share] = {}
     shuffled: Mapping[Key, Share] = {}
+    closed: tuple[str, ...] = ()
 
 
 def gathered(session: Session, request: Request) -> Gathered:
@@ -125,7 +128,8 @@ def gathered(session: Session, request: Request) -> Gathered:
         there = {one.id for one in collected.samples}
         strangers = len({row.id for row in lines or ()} - there)
         found = _gathered(gateway, request.point, collected, provider)
-    return msgspec.structs.replace(found, strangers=strangers)
+        closed = () if point is None else _closed(point)
+    return msgspec.structs.replace(found, strangers=strangers, closed=closed)
 
 
 def _gathered(gateway: Gateway, point: str, collected: Collected, provider: str) -> Gathered:
@@ -136,6 +140,13 @@ def _gathered(gateway: Gateway, point: str, collected: Collected, provider: str)
     overruled = "" if plan.certifiable else plan.why["minimum"]
     force = plan.gate if mine else None
     return Gathered(collected=collected, provider=provider, force=force, overruled=overruled)
+
+
+def _closed(point: DecisionPoint) -> tuple[str, ...]:
+    """Name the choices in which nothing says "none of these"."""
+    asked = [named for questions in point.questions.values() for named in questions.items()]
+    bare = [name for name, one in asked if isinstance(one, Choice) and one.sentinel is None]
+    return tuple(dict.fromkeys(bare))
 
 
 def _plan(gateway: Gateway, name: str) -> Plan | None:
@@ -233,6 +244,7 @@ def _asked(session: Session, request: Request, file: Path, rows: list[Labelled])
     return msgspec.structs.replace(
         found,
         asked=True,
+        closed=_closed(meant.point),
         repeated=answers.repeated(request.scale),
         shuffled=answers.shuffled(request.scale),
     )

@@ -30,12 +30,14 @@ class Outputs(msgspec.Struct, frozen=True):
         thresholds: The file of certificates; those of other keys stay in it.
         html: One page; None: none.
         svg: A folder for the drawings alone; None: none.
+        replace: Agreement may take the place of gold.
 
     """
 
     thresholds: Path
     html: Path | None = None
     svg: Path | None = None
+    replace: bool = False
 
 
 def put(results: Sequence[Result], outputs: Outputs) -> list[Path]:
@@ -43,14 +45,15 @@ def put(results: Sequence[Result], outputs: Outputs) -> list[Path]:
     Write what was found; the file of thresholds first. Nothing where all was refused.
 
     Raises:
-        SetupError: A file is none of ours, or cannot be written.
+        SetupError: A file is none of ours, holds certificates that are worth more, or cannot be
+            written.
 
     """
     made = [one for one in results if isinstance(one, Calibration)]
     if not made:
         return []
-    before = _before(outputs.thresholds)
-    written = [_whole(outputs.thresholds, written_down(merged(before, results)), "--out")]
+    thresholds = merged(_before(outputs.thresholds), results, replace=outputs.replace)
+    written = [_whole(outputs.thresholds, written_down(thresholds), "--out")]
     if outputs.html is not None:
         written.append(_whole(outputs.html, page_of(made).encode(), "--html"))
     if outputs.svg is not None:

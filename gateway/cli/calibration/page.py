@@ -16,7 +16,7 @@ from ...evaluation.drawings import (
     reliability,
     risk_coverage,
 )
-from .words import WORDS, Words, asked, more, share, verdict, who
+from .words import WORDS, Words, asked, doubts, more, share, verdict, who
 
 if TYPE_CHECKING:
     from ...certificates import AtRisk
@@ -89,6 +89,7 @@ def _whole(one: Calibration) -> Markup:
     words = WORDS[one.labels]
     kind = "good" if one.certified else "warning"
     parts: list[str] = [page.note(_sentence(verdict(one.certificate, words)), kind)]
+    parts += [page.note(said, "warning") for said in doubts(one.certificate)]
     if one.counts.provisional:
         told = f"Provisional: {one.counts.judged} labelled answers, {one.counts.more} too few."
         parts.append(page.note(told, "warning"))
@@ -142,7 +143,7 @@ def _promises(one: Calibration, words: Words) -> list[str]:
         head = ("at most", "answer", "cut", "decided", "of the other truth", "bound", "")
         parts.append(page.table(head, [_side(side, words) for side in one.sides]))
     minima = ("at most", "from", "decided", words.wrong, "bound", "")
-    return [*parts, page.table(minima, [_level(level) for level in one.levels])]
+    return [*parts, page.table(minima, [_level(level) for level in one.minima or one.levels])]
 
 
 def _percent(part: float) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ...certificates import AtRisk
     from ...evaluation.calibration.findings import Calibration
+    from ...evaluation.calibration.joining import Joint
 
 
 def promises(one: Calibration, words: Words) -> None:
@@ -22,7 +23,7 @@ def promises(one: Calibration, words: Words) -> None:
     sided = one.certificate.two_sided
     screen.show(sides(one, words) if sided else minima(one, words))
     if sided:
-        screen.line(("Both sides by one minimum, for comparison", screen.FAINT))
+        screen.line(("Both sides by one minimum, for comparison; not used", screen.FAINT))
         screen.show(minima(one, words))
     method, date = one.certificate.method, one.certificate.date
     screen.line((f"{method}; {date}, rows {one.certificate.data}", screen.FAINT))
@@ -38,10 +39,9 @@ def minima(one: Calibration, words: Words) -> Table:
     listed = screen.table(
         "at most", "from", "decided", words.wrong, "bound", right=("at most", "from", "decided")
     )
-    for level in one.levels:
+    for level in one.minima or one.levels:
         if level.minimum is None:
-            sided = one.certificate.two_sided
-            why = "none for both sides together" if sided else f"{level.why}{more(level)}"
+            why = "none for both sides together" if one.minima else f"{level.why}{more(level)}"
             listed.add_row(_risk(one, level), "–", "–", Text(why, screen.FAINT), "")
             continue
         listed.add_row(
@@ -94,8 +94,28 @@ def costs(one: Calibration, words: Words) -> None:
         wrong = f"{point.errors:,} of {point.accepted:,}"
         listed.add_row(name, at, f"{100 * point.coverage:.1f} %", f"{point.cost:.5g}", wrong)
     screen.show(listed)
-    if found.stricter:
-        told("The costs demand more than the promise: their threshold is the one used.")
+    if found.stricter and one.certified:
+        told("The costs demand more than the promise: the next certified threshold is used.")
+    elif found.stricter:
+        told("The costs demand more than the promise, and what they demand is not certified.")
+
+
+def together(one: Joint, words: Words) -> None:
+    """Print what is promised of a decision of several questions, and what was measured."""
+    section(f"{one.point}: {', '.join(one.questions)} together")
+    told(
+        "The promise is about each question by itself, not about the decision. Of all decisions at"
+        f" most {100 * one.promised:.3g} % are decided with an answer that is {words.wrong} in it"
+        f" ({100 * (1 - one.delta):.3g} % sure); of those that are decided it may be more."
+    )
+    if not one.decided:
+        told(f"Of {one.rows:,} labelled decisions none would be decided.")
+        return
+    rate, bound = screen.percent(one.errors, one.decided), f"{100 * one.bound:.1f} %"
+    told(
+        f"Measured: {one.decided:,} of {one.rows:,} labelled decisions would be decided;"
+        f" {one.errors:,} of them ({rate}, bound {bound}) hold an answer that is {words.wrong}."
+    )
 
 
 def slices(one: Calibration, words: Words) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 from ...evaluation.calibration.findings import Calibration
 from .. import screen
 from .promises import costs, promises, slices, stability
-from .words import WORDS, Words, section, share, title, told, verdict
+from .words import WORDS, Words, doubts, section, share, title, told, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,20 +30,26 @@ STEPS = 8  # rows of the risk–coverage table
 def rows(found: Gathered) -> None:
     """Say which rows there were, and which of them say nothing."""
     collected = found.collected
-    told = {
+    counts = {
         "were never put to it": collected.unasked,
         "do not say which questions were asked": collected.unplaced,
         "have a label that is about none of their questions": collected.unclear,
         "labels are about decisions that it was never asked about": found.strangers,
-        "are known only to have been decided wrongly: the right answer is missing": (
+        "were decided wrongly, and otherwise than it answers; the right answer is missing": (
             collected.wrong_only
         ),
     }
     kind = "states" if found.asked else "decisions"
     screen.line((f"{collected.decisions:,} {kind}, asked of {found.provider}", screen.FAINT))
-    for what, count in told.items():
+    for what, count in counts.items():
         if count:
             screen.line((f"{count:,} {what}", screen.FAINT))
+    for name in found.closed:
+        told(
+            ("! ", screen.OTHER),
+            f"{name} has no option for “none of these”: where none fits, an answer is wrong, and no"
+            " threshold repairs that. Declare one as its sentinel.",
+        )
 
 
 def afterwards(results: Sequence[Result], found: Gathered, written: Sequence[Path]) -> None:
@@ -90,6 +96,8 @@ def calibration(one: Calibration) -> None:
     screen.line()
     sign, style = ("✓ ", screen.GOOD) if one.certified else ("✗ ", screen.BAD)
     told((sign, style), verdict(one.certificate, words))
+    for said in doubts(one.certificate):
+        told(("! ", screen.OTHER), said)
 
 
 def _named(counts: Mapping[str, int]) -> str:

@@ -72,9 +72,7 @@ def who(key: Key) -> str:
 def title(key: Key) -> None:
     """Print a line that says which question was asked of whom, and how."""
     screen.line()
-    screen.line(
-        (key.point, "bold"), f" {key.question}  {who(key)}", (f"  {asked(key)}", screen.FAINT)
-    )
+    told((key.point, "bold"), f" {key.question}  {who(key)}", (f"  {asked(key)}", screen.FAINT))
 
 
 def threshold(level: AtRisk, *, two_sided: bool) -> str:
@@ -100,7 +98,31 @@ def verdict(certificate: Certificate, words: Words) -> str:
         return f"{threshold(level, two_sided=True)}: at most {risk} {each} ({sure} sure)"
     at = f"decided from {level.minimum:.4f} on"
     covered = f"{100 * level.coverage:.1f} % of the rows"
-    return f"{at}: at most {risk} of it is {words.wrong} ({sure} sure); that is {covered}"
+    bound = f"bound {100 * level.bound:.2f} %"
+    return f"{at}: at most {risk} of it is {words.wrong} ({sure} sure, {bound}); that is {covered}"
+
+
+def doubts(certificate: Certificate) -> list[str]:
+    """Say what a reader has to know before the certificate is put into force."""
+    level = certificate.used
+    assert level is not None
+    said: list[str] = []
+    if certificate.doubtful:
+        said.append(
+            f"{certificate.doubtful:,} rows count as wrong though nobody knows: what was decided"
+            " was wrong, and this provider said something else. Feedback with label= would tell."
+        )
+    if certificate.aside:
+        said.append(
+            f"{certificate.aside:,} labelled rows were set aside: of each subject, or each text"
+            " where there is none, one row counts."
+        )
+    if certificate.selection and promises(level, sided=certificate.two_sided):
+        said.append(
+            f"Labels were given selectively, which was accepted: {certificate.selection}. The"
+            " promise is about rows like the labelled ones."
+        )
+    return said
 
 
 def more(level: AtRisk) -> str:

@@ -14,12 +14,15 @@ import msgspec
 from ...certificates import AtRisk, Certificate, Key, Recalibrator, Thresholds
 from ...errors import SetupError
 from ...gates import Scale
-from ...keys import digest
-from .describing import FEWEST, Rows, counts, gap, quality, remap, rows_of, scores, selection
+from .columns import Rows, data, rows_of
+from .describing import FEWEST, counts, gap, quality, scores, selection
 from .descriptions import Remap, Share
 from .findings import Calibration, Economy, Kind, Refused, Settings, Slices
-from .levels import chosen, economy, levels, sides
+from .levels import levels, minima, sides
+from .pricing import economy, narrowed
+from .remapping import remap
 from .samples import Sample, by_key
+from .selecting import withheld
 from .slices import Row, decides, sliced
 from .stability import stability
 
@@ -79,21 +82,22 @@ def need_numbers(samples: Sequence[Sample], scale: Scale) -> None:
 
 
 def _result(key: Key, group: Sequence[Sample], settings: Settings, asked: Asked) -> Result:
-    rows = rows_of(group, settings.scale)
+    rows = rows_of(group, settings.scale, settings.seed)
     judged = len(rows.judged)
     if judged >= FEWEST:
         return _calibrated(key, rows, settings, asked)
-    why = f"{judged} labelled answers; below {FEWEST} nothing can be said"
+    apart = " of different subjects or texts" if rows.aside else ""
+    why = f"{judged} labelled answers{apart}; below {FEWEST} nothing can be said"
     return Refused(key=key, rows=len(group), judged=judged, why=why, needed=FEWEST - judged)
 
 
 def _calibrated(key: Key, rows: Rows, settings: Settings, asked: Asked) -> Calibration:
     mapped, chances = remap(rows, settings.seed)
     cuts = sides(rows, settings)
-    certified = levels(rows, cuts, settings)
+    certified, selection_ = withheld(rows, levels(rows, cuts, settings), settings)
     level = next(one for one in certified if one.alpha == settings.risk)
     cost = economy(rows, chances, level, settings)
-    used = chosen(level, cost, rows, settings)
+    used = level if cost is None else narrowed(level, cost.optimal, rows, settings)
     return Calibration(
         key=key,
         kind=_kind(rows),
@@ -105,11 +109,15 @@ def _calibrated(key: Key, rows: Rows, settings: Settings, asked: Asked) -> Calib
         remap=mapped,
         selective=selection(rows),
         levels=certified,
+        minima=minima(rows, settings) if rows.predicate and settings.two_sided else (),
         sides=cuts,
         economy=cost,
         slices=_slices(rows, used, settings, asked.fields),
         stability=stability(rows, settings, asked.repeated.get(key), asked.shuffled.get(key)),
-        certificate=_certificate(key, rows, (certified, used, cost, mapped), settings),
+        certificate=msgspec.structs.replace(
+            _certificate(key, rows, (certified, used, cost, mapped), settings),
+            selection=selection_,
+        ),
     )
 
 
@@ -145,24 +153,22 @@ def _certificate(key: Key, rows: Rows, found: Found, settings: Settings) -> Cert
         labels=settings.labels,
         rows=len(rows.judged),
         seed=settings.seed,
-        data=_data(rows),
+        data=data(rows),
         date=settings.date,
         two_sided=sided,
         recalibrator=Recalibrator(mapped.kind, mapped.parameters) if mapped.kept else None,
+        aside=len(rows.aside),
+        doubtful=sum(one.doubtful for one in rows.judged),
     )
 
 
-def _data(rows: Rows) -> str:
-    """Tell these labelled rows from any others, in whatever order they came."""
-    return digest(
-        sorted(
-            [one.id, one.name, str(one.value), one.confidence(rows.scale) or 0.0, str(one.gold)]
-            for one in rows.labelled
-        )
-    )
+def merged(before: Thresholds, results: Sequence[Result], *, replace: bool = False) -> Thresholds:
+    """
+    Put what was calibrated in the place of certificates with the same keys; others stay.
 
+    Raises:
+        SetupError: As `Thresholds.with_`.
 
-def merged(before: Thresholds, results: Sequence[Result]) -> Thresholds:
-    """Put what was calibrated in the place of certificates with the same keys; others stay."""
+    """
     made = [one.certificate for one in results if isinstance(one, Calibration)]
-    return before.with_({one.key: one for one in made})
+    return before.with_({one.key: one for one in made}, replace=replace)

@@ -17,7 +17,8 @@ from ...journal.rows import Trail
 from ...keys import QuestionKey, spoken_language
 from ...points import DecisionPoint
 from .labelling import Given, Teller, from_feedback
-from .samples import About, Sample, samples_of
+from .samples import Sample
+from .sampling import About, samples_of
 
 TENANT = "tenant"  # a field of the state that is always looked for
 
@@ -50,8 +51,8 @@ class Collected(msgspec.Struct, frozen=True):
         decisions: Decisions that were looked at.
         unasked: Those about which the provider was never asked.
         unplaced: Those where it is not known which questions were asked.
-        wrong_only: Labelled ones that cannot be judged: it is known only that another answer was
-            wrong.
+        wrong_only: Those where it is known only that what was decided was wrong, and the
+            provider said something else: they count as wrong.
         unclear: Labelled ones whose label is about none of their questions.
 
     """
@@ -87,8 +88,12 @@ def _of_trail(trail: Trail, wanted: Wanted, seen: Counter[str]) -> list[Sample]:
     told, about = wanted.teller(trail, given), _about(trail, wanted, language)
     spoken = None if wanted.point is None else wanted.point.questions.get(about.language)
     made = samples_of(about, given, keys, told, spoken or {})
-    if told is not None and not any(one.labelled for one in made):
-        seen["unclear" if told.wrong is None else "wrong_only"] += 1
+    if any(one.doubtful for one in made):
+        seen["wrong_only"] += 1
+    elif told is not None and not any(
+        one.labelled or (told.doubtful and not one.answered) for one in made
+    ):
+        seen["unclear"] += 1
     return made
 
 
@@ -100,6 +105,7 @@ def _about(trail: Trail, wanted: Wanted, language: str) -> About:
         language=language if wanted.point is None else spoken_language(wanted.point, language),
         provider=wanted.provider,
         subject=kept.subject,
+        digest=kept.digest,
         length=None if kept.state is None else len(kept.state),
         slices=_fields(kept.state if kept.structured else None, wanted.fields),
     )
@@ -107,11 +113,14 @@ def _about(trail: Trail, wanted: Wanted, language: str) -> About:
 
 def _latest(trail: Trail, provider: str) -> Given | None:
     record = trail.decision.record
+    decided = record.provider == provider
     given = [
-        Given(one, record.at, live=True) for one in record.attempts if one.provider == provider
+        Given(one, record.at, live=True, decided=decided)
+        for one in record.attempts
+        if one.provider == provider
     ]
     given += [
-        Given(row.shadow.attempt, row.shadow.at, live=False)
+        Given(row.shadow.attempt, row.shadow.at, live=False, beside=record.outcome)
         for row in trail.shadows
         if row.shadow.provider == provider
     ]

@@ -2,79 +2,26 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal
 
-import msgspec
-
-from ...gates import Scale
 from ..statistics import measures, selective
 from ..statistics.numerics import wilson
-from ..statistics.recalibrating import Recalibration, worth_it
-from .descriptions import Bar, Counts, Gap, Point, Quality, Remap, Scores, Selective, Share
+from .columns import Rows
+from .descriptions import Bar, Counts, Gap, Point, Quality, Scores, Selective, Share
 from .labelling import TRUE, written
 from .samples import Sample
 
 FEWEST, FIRM = 50, 200  # judged rows: below the one nothing is said, below the other provisionally
-FITTED = 5_000  # rows that a recalibrator is fitted on, at the most: it has two parameters
 DRAWS, WORK = 200, 1_000_000  # samples of the noise floor, and rows in all of them
 CURVE = 100  # points of a curve that are kept
 SHOWN = 30  # labels of a confusion matrix that stand by themselves
-Fitted: TypeAlias = Literal["temperature", "platt"]
 
 NOBODY = "–"
 OTHERS = "others"
 ERRORS = (1, 2, 5, 10)  # percent
-
-
-class Rows(msgspec.Struct, frozen=True):
-    """
-    The rows of one key, in columns.
-
-    Attributes:
-        all: Every sample.
-        labelled: Those with a label.
-        judged: Those with an answer that is known to be right or wrong, and with the number that
-            is compared: without it an answer is never believed.
-        confidences: Of the judged.
-        right: Whether the judged are right.
-        scale: Which number the confidence is.
-
-    """
-
-    all: tuple[Sample, ...]
-    labelled: tuple[Sample, ...]
-    judged: tuple[Sample, ...]
-    confidences: tuple[float, ...]
-    right: tuple[bool, ...]
-    scale: Scale
-
-    @property
-    def predicate(self) -> bool:
-        """Whether the question is answered by true or false."""
-        return bool(self.judged) and self.judged[0].predicate
-
-    @property
-    def score(self) -> bool:
-        """Whether the question is answered by a number."""
-        return bool(self.judged) and self.judged[0].level is not None
-
-
-def rows_of(samples: Sequence[Sample], scale: Scale) -> Rows:
-    """Put the *samples* of one key into columns."""
-    numbered = [(one, one.confidence(scale)) for one in samples if one.right is not None]
-    judged = [(one, number) for one, number in numbered if number is not None]
-    return Rows(
-        tuple(samples),
-        tuple(one for one in samples if one.labelled),
-        tuple(one for one, _ in judged),
-        tuple(number for _, number in judged),
-        tuple(bool(one.right) for one, _ in judged),
-        scale,
-    )
 
 
 def share(count: int, of: int) -> Share:
@@ -97,6 +44,8 @@ def counts(rows: Rows) -> Counts:
         unanswered=dict(
             Counter(one.reason.value for one in rows.all if not one.answered).most_common()
         ),
+        aside=len(rows.aside),
+        doubtful=sum(one.doubtful for one in rows.judged),
         unsure=sum(one.confidence(rows.scale) is None for one in answered),
         gold=dict(gold.most_common()),
         answers=dict(answers.most_common()),
@@ -118,7 +67,8 @@ def _level(level: float, one: Sample) -> str:
     return names[index] if 0 <= index < len(names) else str(index)
 
 
-def _label(one: Sample) -> str:
+def label_of(one: Sample) -> str:
+    """Name the label of a sample as distributions name it."""
     if one.gold_level is not None:
         return _level(one.gold_level, one)
     assert one.gold is not None
@@ -128,7 +78,7 @@ def _label(one: Sample) -> str:
 def quality(rows: Rows) -> Quality:
     """Item 2."""
     known = [one for one in rows.labelled if one.gold is not None]
-    gold, given = [_label(one) for one in known], [_answer(one) for one in known]
+    gold, given = [label_of(one) for one in known], [_answer(one) for one in known]
     labels, matrix = _confusion(gold, given)
     missing = [None if one == NOBODY else one for one in given]
     scored = [one for one in rows.judged if one.gold_level is not None]
@@ -167,7 +117,7 @@ def scores(rows: Rows) -> Scores:
     """Item 3."""
     spread = [one for one in rows.judged if one.distribution and one.gold is not None]
     whole = [dict(one.distribution or {}) for one in spread]
-    gold = [_label(one) for one in spread]
+    gold = [label_of(one) for one in spread]
     form: Literal["binary", "multi-class"] = "binary" if rows.predicate else "multi-class"
     if not spread:
         brier = None
@@ -184,7 +134,8 @@ def scores(rows: Rows) -> Scores:
     )
 
 
-def _bars(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Bar, ...]:
+def bars(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Bar, ...]:
+    """Give ten parts of equal width, without those that are empty."""
     return tuple(
         Bar(
             one.rows,
@@ -209,63 +160,7 @@ def gap(rows: Rows, seed: int) -> Gap:
         ),
         confidence=mean,
         over=mean - fmean(rows.right),
-        bars=_bars(rows.confidences, rows.right),
-    )
-
-
-def remap(rows: Rows, seed: int) -> tuple[Remap, tuple[float, ...] | None]:
-    """Item 5, and each judged row's chance of being right after it; None if it is not kept."""
-    kind, raw, truths = _to_fit(rows)
-    chosen = _some(len(raw), seed)
-    worth = worth_it(kind, [raw[i] for i in chosen], [truths[i] for i in chosen], seed)
-    found = Remap(kind=kind, kept=worth.kept, gain=worth.gain, error=worth.error, why=worth.reason)
-    if worth.recalibration is None:
-        return found, None
-    after = _chances(rows, worth.recalibration, raw)
-    bars = _bars(after, rows.right)
-    parameters = worth.recalibration.parameters
-    return msgspec.structs.replace(found, parameters=parameters, bars=bars), after
-
-
-def _some(rows: int, seed: int) -> Sequence[int]:
-    if rows <= FITTED:
-        return range(rows)
-    return random.Random(seed).sample(range(rows), FITTED)  # noqa: S311 - a sample of rows
-
-
-def _to_fit(
-    rows: Rows,
-) -> tuple[Fitted, tuple[float, ...], tuple[bool, ...]]:
-    """A predicate's probability of *true* moves with its 0.5 point; others keep their order."""
-    if rows.predicate:
-        raw = tuple(_true(one) for one in rows.judged)
-        return "platt", raw, tuple(_truth(one) for one in rows.judged)
-    kind: Fitted = "temperature" if rows.scale == "probability" else "platt"
-    return kind, rows.confidences, rows.right
-
-
-def _true(one: Sample) -> float:
-    if one.distribution is not None and TRUE in one.distribution:
-        return one.distribution[TRUE]
-    selected = one.probability or 0.0
-    return selected if one.value else round(1.0 - selected, 12)
-
-
-def _truth(one: Sample) -> bool:
-    return bool(one.gold) if isinstance(one.gold, bool) else bool(one.value) == bool(one.right)
-
-
-def sides_of(rows: Rows) -> tuple[tuple[float, ...], tuple[bool, ...]]:
-    """Give a predicate's probabilities of *true*, and whether it is the truth."""
-    return tuple(map(_true, rows.judged)), tuple(map(_truth, rows.judged))
-
-
-def _chances(rows: Rows, map_: Recalibration, raw: Sequence[float]) -> tuple[float, ...]:
-    mapped = [map_(one) for one in raw]
-    if not rows.predicate:
-        return tuple(mapped)
-    return tuple(
-        p if one.value is True else 1.0 - p for p, one in zip(mapped, rows.judged, strict=True)
+        bars=bars(rows.confidences, rows.right),
     )
 
 

@@ -37,6 +37,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         answered: Those with a valid answer.
         judged: Those with an answer that is known to be right or wrong, and with the number that
             is compared.
+        aside: Labelled samples that were set aside: others of the same subject or text.
+        doubtful: Judged answers that count as wrong because the right one is not known.
         unanswered: Reason → samples without a valid answer.
         unsure: Answers without the number that is compared; they can never be accepted.
         gold: Label → labelled rows.
@@ -51,6 +53,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     labelled: int
     answered: int
     judged: int
+    aside: int
+    doubtful: int
     unanswered: Mapping[str, int]
     unsure: int
     gold: Mapping[str, int]

@@ -52,6 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         force: The gate in force today, to compare with; None if another provider decides.
         seed: Of everything that is drawn by lot.
         draws: Bootstrap samples at the most; fewer where there are many rows.
+        accept_selection: Certify also where rows that may be the worse ones lack labels.
 
     """
 
@@ -65,6 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     force: Gate | None = None
     seed: int = 0
     draws: int = 200
+    accept_selection: bool = False
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +128,8 @@ class Economy(msgspec.Struct, frozen=True, kw_only=True):
         optimal: The raw threshold that this comes to; 1 at the most, where nothing is acted on.
         points: Name (`in force`, `certified`, `cheapest`, `used`) → what it does and costs.
         curve: The same for at most a hundred thresholds, strictest first.
-        stricter: The cost threshold is stricter than the certified one and takes its place.
+        stricter: The cost threshold is stricter than the certified one: what is certified from
+            it on takes its place, if anything is.
 
     """
 
@@ -229,6 +232,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         remap: Item 5.
         selective: Item 6.
         levels: Item 7, each error rate that was tried.
+        minima: What one minimum would be in place of two cut-points; else empty.
         sides: Item 8; empty for anything but a predicate.
         economy: Item 9; None without costs.
         slices: Item 10.
@@ -247,6 +251,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     remap: Remap
     selective: Selective
     levels: tuple[AtRisk, ...]
+    minima: tuple[AtRisk, ...]
     sides: tuple[Side, ...]
     economy: Economy | None
     slices: Slices

@@ -32,12 +32,14 @@ class Told(msgspec.Struct, frozen=True):
         label: The right one, in the point's vocabulary; None if unknown.
         wrong: One that is known to be wrong, where the right one is not known.
         at: Seconds since the epoch, when that was first told.
+        doubtful: What was decided was wrong, and nobody knows what would have been right.
 
     """
 
     label: Outcome
     wrong: Outcome = None
     at: float = 0.0
+    doubtful: bool = False
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -48,12 +50,16 @@ class Given(msgspec.Struct, frozen=True):
         attempt: How it ended.
         at: Seconds since the epoch, when it was complete.
         live: It was asked to decide, not in the background.
+        decided: It did: its answer was believed.
+        beside: What was decided, by whomever.
 
     """
 
     attempt: Attempt
     at: float
     live: bool
+    decided: bool = False
+    beside: Outcome = None
 
 
 Teller: TypeAlias = Callable[[Trail, Given], Told | None]
@@ -64,7 +70,7 @@ def from_feedback(trail: Trail, _given: Given) -> Told | None:
     """
     Take the latest feedback about the decision.
 
-    Where it says only that what was decided was wrong, the right outcome stays unknown, unless
+    Where it says only that what was decided was wrong, the right outcome stays in doubt, unless
     there are but two.
     """
     if not trail.feedback:
@@ -78,8 +84,9 @@ def from_feedback(trail: Trail, _given: Given) -> Told | None:
     if last.right:
         return Told(decided, None, at)
     if isinstance(decided, Mapping):
-        return Told(None, None, at)  # of several answers one was wrong; nobody knows which
-    return Told(_opposite(decided), decided, at)
+        return Told(None, None, at, doubtful=True)  # one of them was wrong; nobody knows which
+    opposite = _opposite(decided)
+    return Told(opposite, decided, at, doubtful=opposite is None)
 
 
 def _opposite(decided: Outcome) -> Outcome:

@@ -10,19 +10,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from ...answers import Answer
 from ...certificates import Key
 from ...errors import Reason
 from ...gates import Scale
 from ...keys import QuestionKey
-from ...kinds import Question, Score
-from ...questions import Value, principal
-from .labelling import Given, Told, alike, in_order, of_question, place
+from ...questions import Value
 
-OPTIONS = "options"  # the slice by how many there were
+Beside: TypeAlias = Literal["", "same", "other", "decided", "passed on"]
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +41,11 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
             an answer.
         value: The answer; None if there is no valid one.
         gold: What would have been right; None if unknown.
-        right: Whether the answer is; None without an answer, or if nobody knows.
+        right: Whether the answer is; None without an answer, or without a label. One in doubt
+            counts as wrong: such rows are the hard ones, and a promise has to hold whatever
+            they are.
+        doubtful: What was decided was wrong, this answer is another one, and nobody knows what
+            would have been right.
         told: When the label was first known, in seconds since the epoch.
         probability: That of the answer, if a distribution was given.
         reported: The provider's own confidence; of a predicate the probability.
@@ -51,6 +53,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
         level: Index of a score, counted from 0.
         gold_level: That of the right one.
         subject: Keyed hash of who it was about.
+        digest: Hash of the state's text.
+        beside: How it stands to what was decided: `same` or `other` for an answer that was given
+            in the background, `decided` or `passed on` for a live one; empty if not known.
         seconds: What the answer took.
         cost_usd: What it cost in US dollars, if known.
         length: Characters of the state's text, if that was kept.
@@ -71,6 +76,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     value: Value | None = None
     gold: Value | None = None
     right: bool | None = None
+    doubtful: bool = False
     told: float = 0.0
     probability: float | None = None
     reported: float | None = None
@@ -78,6 +84,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     level: float | None = None
     gold_level: float | None = None
     subject: str | None = None
+    digest: str | None = None
+    beside: Beside = ""
     seconds: float = 0.0
     cost_usd: float | None = None
     length: int | None = None
@@ -115,137 +123,6 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
             provider=self.provider,
             model=self.model,
         )
-
-
-class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What the samples of one decision share; fields as in `Sample`."""
-
-    id: str
-    point: str
-    language: str
-    provider: str
-    subject: str | None = None
-    length: int | None = None
-    slices: Mapping[str, str] = {}
-
-
-def samples_of(
-    about: About,
-    given: Given,
-    keys: Mapping[str, QuestionKey],
-    told: Told | None,
-    questions: Mapping[str, Question],
-) -> list[Sample]:
-    """
-    Make one sample for each question that was asked and was live.
-
-    Args:
-        about: Which decision.
-        given: How the provider's attempt ended.
-        keys: The questions that were asked.
-        told: What is known of the right outcome.
-        questions: The point's questions, as far as they are known; those that are advisory have
-            no gate, and no sample.
-
-    """
-    sole = next(iter(keys)) if len(keys) == 1 else principal(questions) if questions else None
-    made: list[Sample] = []
-    for name, key in keys.items():
-        answer, question = given.attempt.answers.get(name), questions.get(key.question)
-        advisory = question is not None and question.advisory
-        if not advisory and (answer is None or answer.value is not None):
-            gold, wrong = _known(told, name, sole)
-            bare = _bare(about, given, (name, key), gold, told)
-            made.append(bare if answer is None else _answered(bare, answer, wrong, question))
-    return made
-
-
-def _known(told: Told | None, name: str, sole: str | None) -> tuple[Value | None, Value | None]:
-    if told is None:
-        return None, None
-    return of_question(told.label, name, sole), of_question(told.wrong, name, sole)
-
-
-def _bare(
-    about: About,
-    given: Given,
-    asked: tuple[str, QuestionKey],
-    gold: Value | None,
-    told: Told | None,
-) -> Sample:
-    attempt = given.attempt
-    return Sample(
-        id=about.id,
-        at=given.at,
-        point=about.point,
-        name=asked[0],
-        asked=asked[1],
-        language=about.language,
-        form=attempt.form,
-        provider=about.provider,
-        model=attempt.model,
-        reason=attempt.reason,
-        gold=gold,
-        told=0.0 if told is None else told.at,
-        subject=about.subject,
-        seconds=attempt.seconds,
-        cost_usd=None if attempt.usage is None else attempt.usage.cost_usd,
-        length=about.length,
-        slices=about.slices,
-    )
-
-
-def _answered(
-    bare: Sample, answer: Answer, wrong: Value | None, question: Question | None
-) -> Sample:
-    value = answer.value
-    assert value is not None
-    gold = None if bare.gold is None else alike(bare.gold, value)
-    known = msgspec.structs.replace(
-        bare,
-        value=value,
-        gold=gold,
-        right=_right(value, gold, wrong),
-        probability=answer.probability,
-        reported=answer.reported,
-        distribution=answer.distribution,
-    )
-    if isinstance(value, bool) or not isinstance(value, str):
-        return known if isinstance(value, bool) else _scored(known, question)
-    count = len(answer.distribution or ())
-    return msgspec.structs.replace(known, slices=_counted(known.slices, count))
-
-
-def _right(value: Value, gold: Value | None, wrong: Value | None) -> bool | None:
-    if gold is not None:
-        return value == gold
-    return False if wrong is not None and value == wrong else None
-
-
-def _counted(slices: Mapping[str, str], options: int) -> Mapping[str, str]:
-    return {**slices, OPTIONS: str(options)} if options else slices
-
-
-def _scored(known: Sample, question: Question | None) -> Sample:
-    """Carry a score and its label to level indices: right is who comes to the same level."""
-    score = question if isinstance(question, Score) else None
-    levels = in_order(known.distribution or {}, score)
-    value, gold = known.value, known.gold
-    level = None if value is None else place(value, levels, score)
-    gold_level = None if gold is None else place(gold, levels, score)
-    spread = known.distribution
-    return msgspec.structs.replace(
-        known,
-        level=level,
-        gold_level=gold_level,
-        right=known.right if level is None or gold_level is None else nearest(level, gold_level),
-        distribution=None if spread is None else {name: spread.get(name, 0.0) for name in levels},
-    )
-
-
-def nearest(level: float, gold: float) -> bool:
-    """Whether both levels round to the same one; a half goes up."""
-    return int(level + 0.5) == int(gold + 0.5)
 
 
 def by_key(samples: Iterable[Sample], scale: Scale) -> Mapping[Key, tuple[Sample, ...]]:

@@ -128,8 +128,13 @@ def _first(one: Slice) -> tuple[int, str]:
 def _chance(part: Sequence[Row], budget: float) -> float:
     """P(so many errors or more), were the error rate *budget*."""
     decided = [row for row in part if row.decided]
-    errors = sum(not row.right for row in decided)
+    errors = _surely(decided)
     return 1.0 - binomial_cdf(errors - 1, len(decided), budget) if errors else 1.0
+
+
+def _surely(decided: Sequence[Row]) -> int:
+    """Count what is known to be wrong; an answer in doubt accuses nobody."""
+    return sum(not row.right and not row.sample.doubtful for row in decided)
 
 
 def _slice(name: str, value: str, part: Sequence[Row], delta: float) -> Slice:
@@ -143,6 +148,6 @@ def _slice(name: str, value: str, part: Sequence[Row], delta: float) -> Slice:
         ece=measures.ece(measures.bins_equal_width(confidences, right)),
         decided=len(decided),
         errors=errors,
-        low=exact_lower(errors, len(decided), delta) if decided else 0.0,
+        low=exact_lower(_surely(decided), len(decided), delta) if decided else 0.0,
         flagged=False,
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from ..statistics.certifying import Certified, certify
 from ..statistics.cutting import Cut, two_sided
 from ..statistics.numerics import percentile
-from .describing import Rows, sides_of
+from .columns import Rows, sides_of
 from .descriptions import Share
 from .findings import Settings, Spread, Stability
 
@@ -40,29 +40,19 @@ def stability(
     """
     Draw the rows anew, with replacement, and certify again.
 
-    Rows of one subject are drawn together. What was asked *repeated* and *shuffled* is passed on.
+    What was asked *repeated* and *shuffled* is passed on.
     """
-    clusters = _clusters(rows)
+    every = range(len(rows.judged))
     draws = min(settings.draws, max(FEWEST, WORK // len(rows.judged)))
     dice = random.Random(settings.seed)  # noqa: S311 - a simulation
     fit = _two(rows, settings) if rows.predicate and settings.two_sided else _one(rows, settings)
     found: defaultdict[str, list[Drawn]] = defaultdict(list)
     for _ in range(draws):
-        chosen = [dice.randrange(len(clusters)) for _ in clusters]
-        out = {*range(len(clusters))} - {*chosen}
-        bag = [row for one in chosen for row in clusters[one]]
-        rest = [row for one in sorted(out) for row in clusters[one]]
-        for name, drawn in fit(bag, rest).items():
+        bag = [dice.randrange(len(every)) for _ in every]
+        for name, drawn in fit(bag, sorted({*every} - {*bag})).items():
             found[name].append(drawn)
     spreads = tuple(_spread(name, drawn) for name, drawn in found.items())
     return Stability(draws=draws, spreads=spreads, repeated=repeated, shuffled=shuffled)
-
-
-def _clusters(rows: Rows) -> list[list[int]]:
-    parts: defaultdict[str, list[int]] = defaultdict(list)
-    for index, one in enumerate(rows.judged):
-        parts[one.id if one.subject is None else one.subject].append(index)
-    return list(parts.values())
 
 
 def _one(rows: Rows, settings: Settings) -> Fit:

@@ -16,15 +16,13 @@ depend on the confidences, because given these every label is still to be drawn.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from .numerics import binomial_cdf, exact_upper, normal_quantile
 from .rows import confident, share
-from .selective import RiskPoint
+from .selective import RiskPoint, points_at
 
 STARTS = (0.3, 0.5, 0.7)  # shares of rows accepted where a sequence begins, beside the fewest
 STEPS = 50  # thresholds over all rows; 20 and 200 were measured to cover about as much
@@ -111,28 +109,6 @@ def _grid(confidences: Sequence[float], first: int) -> list[float]:
     return _accepting(sorted(confidences), counts)
 
 
-def points_at(
-    confidences: Sequence[float], right: Sequence[bool], thresholds: Sequence[float]
-) -> list[RiskPoint]:
-    """
-    What these thresholds do, strictest first; one that accepts no row is left out.
-
-    Raises:
-        ValueError: A row is not what `rows.confident` asks for.
-
-    """
-    n = confident(confidences, right)
-    rows = sorted(zip(confidences, right, strict=True))
-    ordered = [confidence for confidence, _ in rows]
-    wrong = [0, *accumulate(not verdict for _, verdict in reversed(rows))]
-    found: list[RiskPoint] = []
-    for threshold in sorted(thresholds, reverse=True):
-        if accepted := n - bisect_left(ordered, threshold):
-            errors = wrong[accepted]
-            found.append(RiskPoint(threshold, accepted / n, accepted, errors, errors / accepted))
-    return found
-
-
 def _sequence(points: Sequence[RiskPoint], alpha: float, delta: float) -> list[Step]:
     """Test one by one; the last is the first that fails, if any does."""
     steps: list[Step] = []
@@ -198,7 +174,11 @@ def ltt(
 
 
 def certify(
-    confidences: Sequence[float], right: Sequence[bool], alpha: float, delta: float = 0.05
+    confidences: Sequence[float],
+    right: Sequence[bool],
+    alpha: float,
+    delta: float = 0.05,
+    least: float = 0.0,
 ) -> Outcome:
     """
     Find the lowest threshold that keeps "at most α of the decided is wrong", untrue at risk δ.
@@ -216,6 +196,8 @@ def certify(
             about agreement with it and must be called that.
         alpha: Budget for errors among the decided, between 0 and 1.
         delta: Risk that the promise is untrue, between 0 and 1.
+        least: Lower thresholds are passed over, whatever is known of them. It may depend on the
+            labels: all thresholds that pass keep their promises together.
 
     Raises:
         ValueError: A row is not what `rows.confident` asks for; alpha or delta not between 0, 1.
@@ -233,7 +215,9 @@ def certify(
     ]
     if not passed:
         return _refusal(confidences, right, alpha, part)
-    best = min(passed)
+    if not (strict := [step for step in passed if step.threshold >= least]):
+        return _refusal_from(confidences, right, (least, alpha, part))
+    best = min(strict)
     bound = exact_upper(best.errors, best.accepted, part)
     return Certified(*best[:3], bound, best.accepted / n, alpha, delta, "ltt-4")
 
@@ -276,8 +260,7 @@ def _refusal(
     n, first = len(confidences), labels_needed(alpha, delta)
     if not n:
         return NotCertified("there are no labelled rows", first)
-    counts = [min(first, n), *(math.ceil(n * covered) for covered in STARTS)]
-    points = points_at(confidences, right, _accepting(sorted(confidences), counts))
+    points = _starts(confidences, right, (alpha, delta))
     best = min(points, key=lambda point: _labels(point, alpha, delta))
     rows = enough(best.risk, alpha, delta)
     if rows is None:
@@ -286,3 +269,29 @@ def _refusal(
     if n < first:
         return NotCertified(f"{n} labelled rows; {first} is the least that could do", needed)
     return NotCertified("too few rows to tell the measured error from the budget", needed)
+
+
+def _refusal_from(
+    confidences: Sequence[float], right: Sequence[bool], wanted: tuple[float, float, float]
+) -> NotCertified:
+    """Say why no threshold from the *wanted* one on keeps α at risk δ, where lower ones do."""
+    least, alpha, delta = wanted
+    point = next(iter(points_at(confidences, right, [least])), None)
+    if point is None:
+        return NotCertified(f"no row comes up to {least:.4f}", None)
+    reason = f"{point.errors:,} of {point.accepted:,} rows from {least:.4f} on are wrong"
+    points = [each for each in _starts(confidences, right, wanted[1:]) if each.threshold >= least]
+    best = min(points or [point], key=lambda each: _labels(each, alpha, delta))
+    rows = enough(best.risk, alpha, delta)
+    if rows is None:
+        return NotCertified(reason, None)
+    return NotCertified(reason, max(1, math.ceil(rows / best.coverage) - len(right)))
+
+
+def _starts(
+    confidences: Sequence[float], right: Sequence[bool], promise: tuple[float, float]
+) -> list[RiskPoint]:
+    """Give the points at which the four sequences begin."""
+    n = len(confidences)
+    counts = [min(labels_needed(*promise), n), *(math.ceil(n * covered) for covered in STARTS)]
+    return points_at(confidences, right, _accepting(sorted(confidences), counts))

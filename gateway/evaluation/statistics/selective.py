@@ -6,8 +6,9 @@ Rows of equal confidence are accepted together: no threshold can tell them apart
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from .rows import confident, paired, share
@@ -51,6 +52,28 @@ def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> list[R
         errors += len(verdicts) - sum(verdicts)
         points.append(RiskPoint(threshold, accepted / n, accepted, errors, errors / accepted))
     return points
+
+
+def points_at(
+    confidences: Sequence[float], right: Sequence[bool], thresholds: Sequence[float]
+) -> list[RiskPoint]:
+    """
+    What these thresholds do, strictest first; one that accepts no row is left out.
+
+    Raises:
+        ValueError: A row is not what `rows.confident` asks for.
+
+    """
+    n = confident(confidences, right)
+    rows = sorted(zip(confidences, right, strict=True))
+    ordered = [confidence for confidence, _ in rows]
+    wrong = [0, *accumulate(not verdict for _, verdict in reversed(rows))]
+    found: list[RiskPoint] = []
+    for threshold in sorted(thresholds, reverse=True):
+        if accepted := n - bisect_left(ordered, threshold):
+            errors = wrong[accepted]
+            found.append(RiskPoint(threshold, accepted / n, accepted, errors, errors / accepted))
+    return found
 
 
 def _steps(points: Sequence[RiskPoint]) -> Iterator[tuple[RiskPoint, RiskPoint]]:
