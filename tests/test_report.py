@@ -20,7 +20,7 @@ from pointsman.gateway.evaluation.comparison.sightings import Reader
 from pointsman.gateway.journal.rows import FeedbackRow, Trail
 from pointsman.gateway.keys import QuestionKey
 from pointsman.gateway.points import DecisionPoint
-from pointsman.gateway.questions import Score
+from pointsman.gateway.questions import Choice, Score
 from pointsman.gateway.records import Attempt
 from rivals import (
     DAY,
@@ -394,11 +394,11 @@ def test_subjects_of_two_arms_and_decisions_without_one_are_left_out() -> None:
     rows = arms({"current": 60, "jev": 60}, {"current": 1.0, "jev": 1.0})
     rows += [split(500, "current", "both", right=True), split(501, "jev", "both", right=True)]
     rows += [split(502, "jev", None, right=True), split(503, "jev", "jev-0", right=False)]
-    found = made(rows, shares=HALVES, first={"jev-1": "current"}).split
+    found = made(rows, shares=HALVES).split
     assert found is not None
-    assert (found.crossed, found.unsticky) == (2, 1)
+    assert (found.crossed, found.unsticky) == (1, 1)
     sizes = {arm.variant: (arm.subjects, arm.decisions) for arm in found.arms}
-    assert sizes == {"current": (60, 60), "jev": (59, 60)}
+    assert sizes == {"current": (60, 60), "jev": (60, 61)}
 
 
 def test_without_planned_shares_nothing_is_compared() -> None:
@@ -463,7 +463,8 @@ def test_never_better_while_zero_is_inside(
 @given(rows=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80))
 def test_never_better_on_pairs_while_zero_is_inside(rows: list[tuple[bool, bool]]) -> None:
     trails = [paired(n, "a" if a else "b", "a" if b else "b", "a") for n, (a, b) in enumerate(rows)]
-    (judged,) = made(trails).judgements
+    point = DecisionPoint(name=POINT, questions={"en": {"decision": Choice("Which?", ["a", "b"])}})
+    (judged,) = made(trails, declared=point).judgements
     assert judged.low <= judged.difference + 1e-9
     assert (judged.better == "") is (judged.low <= 0.0 <= judged.high)
     assert judged.better == "" or judged.exact < 0.05

@@ -20,14 +20,26 @@ from pointsman.gateway.cli.app import Commands
 from pointsman.gateway.cli.comparison.command import report
 from pointsman.gateway.cli.session import Session
 from pointsman.gateway.errors import Reason
-from pointsman.gateway.journal.rows import Trail
+from pointsman.gateway.journal.rows import DecisionRow, Kept, Trail
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.records import Attempt
-from rivals import POINT, attempt, certified, feedback, paired, record, rows_of, split, trail
+from rivals import (
+    POINT,
+    attempt,
+    certified,
+    feedback,
+    id_of,
+    paired,
+    record,
+    rows_of,
+    split,
+    trail,
+)
 
 pytest.importorskip("sqlalchemy")
 
 SPLIT = {"DECISION_ROUTER_PROVIDER": "current:50,jev:50"}
+ARMS = ("current", "jev")
 USAGE = 2
 
 
@@ -174,17 +186,99 @@ def test_a_split_that_fell_otherwise_is_not_compared() -> None:
     kept(halves(200, 320))
     said = shown(env=SPLIT)
     assert "nothing can be compared" in said
-    assert "Nothing is compared until that is explained" in said
+    assert "Its arms are not compared until that is explained" in said
     assert "always valid" not in said
     told = shown("--shares", "current:38.5,jev:61.5")
     assert "subjects fell as planned" in told
 
 
-def test_another_experiment_has_no_shares_here() -> None:
+def test_a_split_that_has_just_begun_says_so() -> None:
     kept(halves(60, 60))
-    said = shown("--experiment", "2", env=SPLIT)
-    assert "shares are not known" in said
+    said = shown(env={**SPLIT, "DECISION_ROUTER_EXPERIMENT": "2"})
+    assert "no decision was assigned by it in that time" in said
     assert "of other experiments, left out 120" in said
+
+
+def test_a_split_without_subjects_names_the_reason() -> None:
+    """Lots were drawn for each decision: no share could ever be tested."""
+    shares = {"current": 50.0, "jev": 50.0}
+    kept([split(n, ARMS[n % 2], None, right=True, shares=shares) for n in range(300)])
+    said = shown(env=SPLIT)
+    assert "none of its 300 decisions has a subject" in said
+    assert "without a subject 300; a split is sticky by subject: gateway.session(…)" in said
+    assert "shares are not known" not in said
+
+
+def test_subjects_that_the_journal_did_not_keep_are_told() -> None:
+    rows = [split(n, ARMS[n % 2], f"s{n}", right=True) for n in range(10)]
+    kept([replace(one, decision=replace(one.decision, kept=Kept())) for one in rows])
+    assert "the journal kept no subject of its decisions" in shown(env=SPLIT)
+
+
+def grown(before: int = 300) -> list[Trail]:
+    """As docs recommend: from 90:10 to 70:30, where a fifth of the subjects moves to `jev`."""
+    plans = ({"current": 90.0, "jev": 10.0}, {"current": 70.0, "jev": 30.0})
+    rows: list[Trail] = []
+    for number in range(4 * before):
+        after, subject = number >= before, number % before
+        plan = plans[after]
+        arm = "jev" if subject % 100 < plan["jev"] else "current"
+        rows.append(split(number, arm, f"s{subject}", right=number % 9 > 0, shares=plan))
+    return rows
+
+
+def test_a_split_that_grew_is_compared_under_its_latest_shares() -> None:
+    """Who moved from `current` to `jev` is seen in two arms only where both periods are mixed."""
+    kept(grown())
+    said = shown(env={"DECISION_ROUTER_PROVIDER": "current:70,jev:30"})
+    assert "nothing can be compared" not in said
+    assert "Sample ratio: subjects fell as planned (p = 1.0000)" in said
+    assert "300 decisions under other shares are left out" in said
+    assert "seen in two arms" not in said.replace("would be seen in two arms", "")
+    assert "always valid: look as often as you like" in said
+    earlier = json.loads(invoke(POINT, "--shares", "current:90,jev:10", "--json").stdout)["split"]
+    assert (earlier["earlier"], earlier["crossed"]) == (900, 0)
+    assert earlier["ratio"]["p"] == pytest.approx(1.0)
+
+
+def test_a_blocked_split_leaves_the_other_evidence() -> None:
+    beside = [replace(one, decision=_numbered(one, n)) for n, one in enumerate(halves(100, 220))]
+    rows = labelled()
+    kept([*rows, *beside])
+    Path("thresholds.json").write_bytes(written(certified(0.9)))
+    said = shown("--thresholds", "thresholds.json", env=SPLIT)
+    assert "nothing can be compared" in said
+    assert "without the split: jev may replace current at α = 5 %" in said
+    ended = shown("--thresholds", "thresholds.json", "--shares", "current:50,jev:50")
+    assert "Verdict ✓ jev may replace current at α = 5 %" in ended
+    assert "the subjects of split 1 did not fall as planned" in ended
+    assert "): it is left out" in ended
+
+
+def _numbered(one: Trail, number: int) -> DecisionRow:
+    """Move a decision behind those of `labelled`."""
+    made = one.decision.record
+    return replace(
+        one.decision, record=replace(made, id=id_of(1000 + number), at=made.at + 60_000.0)
+    )
+
+
+def test_labels_in_other_words_judge_nobody_and_are_told() -> None:
+    """Each of them equals no answer: all would be wrong, and the verdict `no`."""
+    rows = labelled(600)
+    told = [
+        replace(one, feedback=(feedback(n, "Billing" if n % 3 else "Tech"),)) if n < 300 else one
+        for n, one in enumerate(rows)
+    ]
+    kept(told)
+    Path("thresholds.json").write_bytes(written(certified(0.9)))
+    said = shown("--thresholds", "thresholds.json")
+    assert "not yet: needs about 300 more labelled decisions" in said
+    assert "300 of 600 labels name nothing that can be answered: Billing 200" in said
+    assert "Answers are billing, tech." in said
+    assert "labelled 300 of 600 (50.0 %)" in said
+    found = json.loads(invoke(POINT, "--json").stdout)
+    assert found["judgements"][0]["a"] == {**found["judgements"][0]["a"], "hits": 300, "rows": 300}
 
 
 def test_only_the_period_asked_for_is_read() -> None:
@@ -196,6 +290,8 @@ def test_only_the_period_asked_for_is_read() -> None:
 FAULTS: dict[str, tuple[Sequence[str], str]] = {
     "no decision of the point": (["GLOBAL_SUPERVISOR"], "It holds: ROUTER (5)"),
     "nobody of that name": ([POINT, "--b", "chat"], "chat has not answered"),
+    "one and the same": ([POINT, "--a", "jev", "--b", "jev"], "jev is held against itself"),
+    "a split that never was": ([POINT, "--experiment", "nope"], "No split did"),
     "a period without decisions": ([POINT, "--until", "2020-01-01"], "no decision of it"),
     "shares that are none": ([POINT, "--shares", "jev"], "current:90,jev:10"),
     "a time that is none": ([POINT, "--since", "yesterday"], "is no time"),
@@ -358,10 +454,18 @@ def test_which_splits_assigned_is_told() -> None:
         split(n, "jev" if n % 2 else "current", f"s{n}", right=True, shares=shares)
         for n in range(100)
     ]
-    rows += [split(n, "current", f"s{n}", right=True, shares=changed) for n in range(100, 200)]
+    rows += [
+        split(n, "current" if n % 10 else "jev", f"s{n}", right=True, shares=changed)
+        for n in range(100, 200)
+    ]
     kept([*rows, trail(record(200, "a"))])
     said = shown(env=SPLIT)
     assert "by a split 1 200 (99.5 %)" in said
     assert "by no split 1, set or asked otherwise" in said
     assert "The shares were changed while it ran: current 50.0 %, jev 50.0 %; current 90.0" in said
-    assert "jev served by jev-1 50" in said
+    assert "100 decisions under other shares are left out" in said
+    said = shown("--experiment", "1", "--shares", "current:99,jev:1")
+    assert "jev served by jev-1 10" in said
+    found = invoke(POINT, "--experiment", "nope")
+    assert found.exit_code == USAGE
+    assert "Splits that did: 1 (200)" in " ".join(found.stderr.split())

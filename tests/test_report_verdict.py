@@ -8,12 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from pointsman.gateway.evaluation.comparison.arms import Split
+from pointsman.gateway.evaluation.comparison.evidence import Evidence
 from pointsman.gateway.evaluation.comparison.guarding import Guarded, Side
 from pointsman.gateway.evaluation.comparison.handing import Handover
 from pointsman.gateway.evaluation.comparison.judging import Judged, Share
 from pointsman.gateway.evaluation.comparison.ratios import Ratio
 from pointsman.gateway.evaluation.comparison.spreads import Rung, Spread
-from pointsman.gateway.evaluation.comparison.verdict import Evidence, verdict
+from pointsman.gateway.evaluation.comparison.truths import Strange
+from pointsman.gateway.evaluation.comparison.verdict import verdict
 from pointsman.gateway.evaluation.statistics.numerics import Interval, exact_upper
 
 
@@ -77,6 +79,7 @@ def spread(labelled: int = 400, **given: Any) -> Spread:
         question="decision",
         rows=400,
         labelled=labelled,
+        subjects=labelled,
         rungs=(Rung(0.5, 400, labelled, 0, 0.1), Rung(0.95, 200, labelled // 2, 0, 0.1)),
         curve=(),
         sureness=None,
@@ -112,6 +115,7 @@ def split(**given: Any) -> Split:
         plans=(),
         crossed=0,
         unsticky=0,
+        earlier=0,
         others=0,
         effect=0.02,
     )
@@ -135,14 +139,35 @@ def evidence(**given: Any) -> Evidence:
     return replace(made, **given)
 
 
+def strange(decisions: int) -> Strange:
+    return Strange(
+        question="decision",
+        decisions=decisions,
+        labels=400,
+        named={"Billing": decisions},
+        options=("billing", "tech"),
+        ids=("0" * 32,),
+    )
+
+
+UNLIKELY = Ratio("all", {"current": 9, "jev": 1}, 1e-5)
+
 CASES = {
     "all in favour": (evidence(), "yes", None),
     "a split that fell as planned": (evidence(split=split()), "yes", None),
-    "a split that did not": (
-        evidence(split=split(ratio=Ratio("all", {"current": 9, "jev": 1}, 1e-5))),
+    "a split that did not, and still runs": (
+        evidence(split=split(ratio=UNLIKELY), running="1"),
         "blocked",
         None,
     ),
+    "one that ended": (evidence(split=split(ratio=UNLIKELY), running="2"), "yes", None),
+    "one that ended, without labels": (
+        evidence(split=split(ratio=UNLIKELY), judged=[judged(20)], spreads=[spread(20)]),
+        "not yet",
+        80,
+    ),
+    "labels that name nothing": (evidence(strange=[strange(21)]), "not yet", 21),
+    "few that name nothing": (evidence(strange=[strange(20)]), "yes", None),
     "a split that is lost": (
         evidence(split=split(difference=-0.1, low=-0.2, high=-0.01, better="a")),
         "no",
@@ -306,3 +331,25 @@ def test_several_questions_are_named_and_all_must_hold() -> None:
 def test_agreement_is_never_called_accuracy() -> None:
     for given, _, _ in CASES.values():
         assert "accura" not in " ".join((verdict(given).sentence, *verdict(given).because))
+
+
+def test_a_blocked_verdict_still_tells_the_rest_of_the_evidence() -> None:
+    found = verdict(evidence(split=split(ratio=UNLIKELY), running="1"))
+    assert "did not fall as planned" in found.because[0]
+    assert "without the split: jev may replace current at α = 5 %" in found.because[1]
+    assert "at most 5 % wrong is certified" in found.because[2]
+    ended = verdict(evidence(split=split(ratio=UNLIKELY)))
+    assert ended.because[0] == found.because[2]
+    assert "left out" in ended.because[-1]
+
+
+def test_a_promise_is_judged_by_each_subject_once() -> None:
+    """Forty wrong answers of two subjects are two mistakes."""
+    many = guarded(40, 400, decided=400)
+    assert verdict(evidence(guarded=[many])).word == "no"
+    few = guarded(40, 400, decided=400, firsts=Side(2, 100, 0.1))
+    assert verdict(evidence(guarded=[few])).word == "yes"
+    first = guarded(0, 400, decided=400, firsts=Side(30, 100, 0.4))
+    assert "30 of 100 subjects' first labelled" in verdict(evidence(guarded=[first])).because[0]
+    scarce = guarded(0, 400, decided=400, firsts=Side(0, 9, 0.3))
+    assert "400 labelled answers of 9 subjects" in verdict(evidence(guarded=[scarce])).because[0]

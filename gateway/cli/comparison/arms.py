@@ -56,7 +56,7 @@ def _split(report: Report, split: Split) -> Iterator[Item]:
     )
     if not hidden:
         yield _labels(report, split)
-    yield Facts([(name, f"{count:,}") for name, count in _left_out(split) if count])
+    yield Facts([(name, f"{count:,}{more}") for name, count, more in _left_out(split) if count])
     yield from _difference(report, split)
 
 
@@ -73,18 +73,23 @@ def _labels(report: Report, split: Split) -> Told:
     return Told(text, "warning")
 
 
-def _left_out(split: Split) -> tuple[tuple[str, int], ...]:
+def _left_out(split: Split) -> tuple[tuple[str, int, str], ...]:
+    sticky = "; a split is sticky by subject: gateway.session(…)"
     return (
-        ("seen in two arms, left out", split.crossed),
-        ("without a subject, left out", split.unsticky),
-        ("of other experiments, left out", split.others),
+        ("seen in two arms, left out", split.crossed, ""),
+        ("without a subject", split.unsticky, sticky),
+        ("of other experiments, left out", split.others, ""),
     )
 
 
 def _ratio(split: Split) -> Iterator[Item]:
-    if len(split.plans) > 1:
-        plans = "; ".join(_plan(one) for one in split.plans)
-        yield Told(f"The shares were changed while it ran: {plans}.", "warning")
+    if split.earlier:
+        plans = "; ".join(map(_plan, split.plans))
+        text = (
+            f"The shares were changed while it ran: {plans}. {split.earlier:,} decisions under "
+            "other shares are left out: whoever moved would be seen in two arms."
+        )
+        yield Told(text)
     if split.ratio is None:
         return
     if not split.failed:
@@ -93,8 +98,8 @@ def _ratio(split: Split) -> Iterator[Item]:
         return
     text = (
         f"Sample ratio: the subjects did not fall as planned (p = {chance(split.ratio.p)}; alarm "
-        f"below {ALARM:g}). Nothing is compared until that is explained. Were the shares changed "
-        "while it ran? A new experiment id draws new buckets."
+        f"below {ALARM:g}). Its arms are not compared until that is explained. A new experiment id "
+        "draws new buckets."
     )
     yield Told(text, "warning")
     names = tuple(split.ratio.subjects)

@@ -73,10 +73,12 @@ def report(  # noqa: PLR0913 - options of a command
 
     session: Session = ctx.obj
     now, named = time.time(), suffix_of(point)
+    _two(a, b)
     settings = Settings.gathered(dict(os.environ), session.env_file)
     declared = _declared(session, settings, named)
     name = named if declared is None else declared.name
-    split = _split(_planned(settings, declared, named), experiment, shares)
+    planned = _planned(settings, declared, named)
+    split = _split(planned, experiment, shares)
     held = _thresholds(settings, thresholds)
     with journal_of(ctx) as store:
         wanted = Wanted(
@@ -89,7 +91,7 @@ def report(  # noqa: PLR0913 - options of a command
             experiment=split.experiment,
             shares={} if shares is None else split.shares,
             set=split.shares,
-            first=_first(store, name, split.experiment),
+            running=None if planned is None else planned.experiment,
             declared=declared,
         )
         trails = store.trails(
@@ -99,6 +101,7 @@ def report(  # noqa: PLR0913 - options of a command
         )
         made = compare(trails, wanted)
         _comparable(made, store, b)
+        _known(made, experiment)
     _shown(made, html, as_json=as_json)
 
 
@@ -161,11 +164,32 @@ def _thresholds(settings: Settings, given: Path | None) -> Thresholds:
         raise SetupError(replace(fault, where="--thresholds")) from None
 
 
-def _first(store: Store, point: str, experiment: str | None) -> Mapping[str, str]:
-    """Give subject → the arm in which it was first seen, also before the period."""
-    if experiment is None:
-        return {}
-    return {one.subject: one.variant for one in store.exposures(point, experiment)}
+def _two(a: str, b: str | None) -> None:
+    """
+    Make sure that two are named.
+
+    Raises:
+        SetupError: Both are the same.
+
+    """
+    if a == b:
+        problem = f"{b} is held against itself"
+        raise SetupError.of("--b", problem, "Name another one, or leave --b out")
+
+
+def _known(made: Report, experiment: str | None) -> None:
+    """
+    Make sure that the split that is asked for assigned decisions.
+
+    Raises:
+        SetupError: It did not, in that time.
+
+    """
+    if experiment is not None and experiment not in made.experiments:
+        there = ", ".join(f"{name} ({count:,})" for name, count in made.experiments.items())
+        fix = f"Splits that did: {there}" if there else "No split did; leave --experiment out"
+        problem = f"no decision of {made.point} in that time was assigned by split {experiment!r}"
+        raise SetupError.of("--experiment", problem, fix)
 
 
 def _comparable(made: Report, store: Store, b: str | None) -> None:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from .arms import arms
 from .costs import efforts, fallbacks
-from .labels import agreements, judgements
+from .labels import SHORT, agreements, judgements
 from .risks import risks
-from .words import Facts, Item, Kind, Part, Told, counted, day, of
+from .words import Facts, Item, Kind, Part, Told, about, counted, day, of
 
 if TYPE_CHECKING:
     from ...evaluation.comparison.report import Report
+    from ...evaluation.comparison.truths import Strange
     from ...evaluation.comparison.verdict import Word
+
+ANSWERS = 8  # that are named where labels name none of them
 
 KINDS: dict[Word, Kind] = {
     "yes": "good",
@@ -63,6 +66,7 @@ def _header(report: Report) -> Iterator[Item]:
     if report.others:
         rows.append(("also answered", counted(report.others)))
     yield Facts(rows)
+    yield from (_strange(report, one) for one in report.strange)
     wordings = Counter((one.question, one.language) for one in report.asked)
     for (question, language), count in wordings.items():
         if count > 1:
@@ -71,3 +75,15 @@ def _header(report: Report) -> Iterator[Item]:
                 "holds for one need not hold for another."
             )
             yield Told(text, "warning")
+
+
+def _strange(report: Report, one: Strange) -> Told:
+    more = len(one.options) - ANSWERS
+    options = ", ".join(one.options[:ANSWERS]) + (f" and {more:,} more" if more > 0 else "")
+    text = (
+        f"{about(report, one.question)}{one.decisions:,} of {one.labels:,} labels name nothing "
+        f"that can be answered: {counted(one.named)}; for example "
+        f"{' '.join(id_[:SHORT] for id_ in one.ids)}. Answers are {options}. Such labels "
+        "judge nobody: correct them."
+    )
+    return Told(text, "warning")

@@ -131,6 +131,12 @@ def _remarks(one: Guarded) -> Iterator[Item]:
 
 def _labels(one: Guarded) -> Iterator[Item]:
     """Say what the labels above a threshold are worth."""
+    if one.firsts is not None:
+        yield Told(
+            f"{one.labelled:,} labels of {one.provider} are about {one.firsts.rows:,} subjects. "
+            "“At most”, and whether the promise holds, count the first of each: "
+            f"{one.firsts.errors:,} wrong."
+        )
     if one.older and one.apart:
         yield Told(
             f"{one.older:,} labels of {one.provider} are no newer than its certificate, and left "
@@ -161,6 +167,8 @@ def _raw(report: Report) -> Iterator[Item]:
             more = "" if held.needed is None else f"; about {held.needed:,} more labels are needed"
             yield Told(f"{about(report, held.question)}{held.provider}: {held.why}{more}.")
     several = len({one.question for one in report.spreads}) > 1
+    if any(one.subjects < one.labelled for one in report.spreads):
+        yield Told("Subjects repeat: “at most” counts the first labelled answer of each.")
     for one in report.spreads:
         if not one.rungs:
             continue

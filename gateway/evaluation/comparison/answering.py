@@ -11,7 +11,8 @@ from ...gates import Scale
 from ...keys import QuestionKey
 from ..calibration.labelling import FALSE, TRUE
 from .naming import Naming, named
-from .sightings import NOTHING, Said, Seen, Sure
+from .sightings import Said, Seen, Sure
+from .truths import NOTHING
 
 
 class Given(NamedTuple):
@@ -28,6 +29,7 @@ class Given(NamedTuple):
         told: When its label was told, in seconds since the epoch; 0 without one.
         reason: Why the reply was not believed, or `ok`.
         key: What a threshold must have been certified for; its scale says nothing.
+        unit: The subject; the decision itself where that is unknown.
 
     """
 
@@ -40,6 +42,7 @@ class Given(NamedTuple):
     told: float
     reason: Reason
     key: Key
+    unit: str
 
     def number(self, scale: Scale) -> float:
         """Give what a gate of this *scale* compares, in [0, 1]; a missing number is 0."""
@@ -87,7 +90,22 @@ def answered(seen: Seen, provider: str, raw: str) -> Given:
         told=seen.told_at,
         reason=said.reason,
         key=_key(seen.point, raw, provider, said),
+        unit=seen.subject or seen.id,
     )
+
+
+def firsts(rows: Iterable[Given]) -> list[Given]:
+    """
+    Keep of each subject the answer whose label was told first; answers without one are left out.
+
+    Those of one subject may be wrong together, and an exact bound counts rows that are not. The
+    first stays the first however many come later, so that it holds at every look.
+    """
+    found: dict[str, Given] = {}
+    for one in sorted(rows, key=lambda one: (one.told, one.id)):
+        if one.right is not None:
+            found.setdefault(one.unit, one)
+    return list(found.values())
 
 
 def _key(point: str, raw: str, provider: str, said: Said) -> Key:

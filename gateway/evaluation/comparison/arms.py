@@ -13,7 +13,7 @@ import msgspec
 
 from ..statistics.comparing import msprt_p
 from .judging import EFFECT, Better, Share, share_of
-from .ratios import Ratio, days, ratio, recorded, served
+from .ratios import Ratio, days, latest, ratio, recorded, served
 from .sightings import Seen
 from .watching import Sum, apart, needed, summed
 
@@ -52,9 +52,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
         days: The same for each day, where it failed.
         served: Arm → model as served → subjects, by the first decision of each, where it failed.
         plans: Arm → share under which its decisions were assigned, as recorded; several where
-            the shares were changed while it ran.
-        crossed: Subjects that were seen in two arms, and are left out.
+            the shares were changed while it ran. Only decisions under the latest are compared.
+        crossed: Subjects that were seen in two arms under them, and are left out.
         unsticky: Decisions without a subject, drawn by lot and left out.
+        earlier: Decisions that were assigned under other shares, left out.
         others: Decisions of other experiments, left out.
         effect: Least difference that matters, in shares.
         difference: B's share of right decisions less A's; None where it cannot be told.
@@ -77,6 +78,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     plans: tuple[Mapping[str, float], ...]
     crossed: int
     unsticky: int
+    earlier: int
     others: int
     effect: float
     difference: float | None = None
@@ -101,9 +103,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         a: One arm.
         b: The other.
         experiment: Id of the split; None: the one seen last.
-        shares: Arm → planned share, in all 1; empty: as its decisions recorded it.
-        set: The same as it is set now, for where nothing is recorded, or changed shares are.
-        first: Subject → arm in which it was first seen, also before the decisions given.
+        shares: Arm → planned share, in all 1; empty: as its latest decisions recorded it.
+        set: The same as it is set now, for where nothing is recorded.
         effect: Least difference of shares that matters.
 
     """
@@ -113,7 +114,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     experiment: str | None = None
     shares: Mapping[str, float] = {}
     set: Mapping[str, float] = {}
-    first: Mapping[str, str] = {}
     effect: float = EFFECT
 
 
@@ -124,20 +124,21 @@ def split(seen: Sequence[Seen], plan: Plan) -> Split | None:
         return None
     experiment = plan.experiment or _experiment(max(exposed, key=lambda one: one.at))
     rows = [one for one in exposed if _experiment(one) == experiment]
-    sticky = [one for one in rows if one.subject is not None and _is_sticky(one)]
-    first, crossed = _placed(sticky, plan.first)
-    kept = [one for one in sticky if one.subject not in crossed]
-    plans = recorded(rows)
-    shares = plan.shares or (plans[0] if len(plans) == 1 else plan.set)
+    kept = latest(rows, plan.shares)
+    sticky = [one for one in kept if one.subject is not None and _is_sticky(one)]
+    first, crossed = _placed(sticky)
+    of_one = [one for one in sticky if one.subject not in crossed]
+    shares = plan.shares or next(iter(recorded(kept)), plan.set)
     found = Split(
         experiment=experiment,
-        arms=_arms(kept, shares),
+        arms=_arms(of_one, shares),
         ratio=ratio("all", first.values(), shares),
         days=(),
         served={},
-        plans=plans,
+        plans=recorded(rows),
         crossed=len(crossed),
-        unsticky=len(rows) - len(sticky),
+        unsticky=len(kept) - len(sticky),
+        earlier=len(rows) - len(kept),
         others=len(exposed) - len(rows),
         effect=plan.effect,
     )
@@ -146,9 +147,22 @@ def split(seen: Sequence[Seen], plan: Plan) -> Split | None:
         why = "the subjects did not fall into the arms as planned"
         return msgspec.structs.replace(found, days=of_days, served=models, why=why)
     if found.ratio is None:
-        why = "the planned shares are not known, so that the sample ratio cannot be tested"
-        return msgspec.structs.replace(found, why=why)
-    return _compared(found, _sums(kept, plan.a), _sums(kept, plan.b))
+        return msgspec.structs.replace(found, why=_untested(kept, sticky))
+    return _compared(found, _sums(of_one, plan.a), _sums(of_one, plan.b))
+
+
+def _untested(kept: Sequence[Seen], sticky: Sequence[Seen]) -> str:
+    """Say why the sample ratio cannot be tested."""
+    if not kept:
+        return "no decision was assigned by it in that time"
+    if not sticky and any(map(_is_sticky, kept)):
+        return "the journal kept no subject of its decisions"
+    if not sticky:
+        return (
+            f"none of its {len(kept):,} decisions has a subject, and a split is sticky by subject: "
+            "name it with `subject=`, or `gateway.session(…)`"
+        )
+    return "the planned shares are not known, so that the sample ratio cannot be tested"
 
 
 def _experiment(one: Seen) -> str:
@@ -159,13 +173,12 @@ def _is_sticky(one: Seen) -> bool:
     return one.exposure is not None and one.exposure.sticky
 
 
-def _placed(rows: Iterable[Seen], known: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+def _placed(rows: Iterable[Seen]) -> tuple[dict[str, str], set[str]]:
     """Give subject → first arm, and the subjects seen in another one too."""
     first, crossed = dict[str, str](), set[str]()
     for one in sorted(rows, key=lambda one: one.at):
         subject = one.subject or ""
-        arm = first.setdefault(subject, known.get(subject, one.variant))
-        if arm != one.variant:
+        if first.setdefault(subject, one.variant) != one.variant:
             crossed.add(subject)
     return first, crossed
 

@@ -21,7 +21,7 @@ from ...errors import Reason
 from ...gates import Cut
 from ..calibration.labelling import FALSE, TRUE
 from ..statistics.numerics import exact_upper
-from .answering import Given
+from .answering import Given, firsts
 from .holding import Certificates, Cuts, cut_of, labels_of, level, matching, passes
 from .watching import surely_above
 
@@ -31,12 +31,13 @@ ENOUGH = 50  # newer labelled rows above a threshold from which they alone judge
 
 class Side(msgspec.Struct, frozen=True):
     """
-    One of a predicate's two mistakes, among the rows that it can harm.
+    Errors among rows of different subjects.
 
     Attributes:
-        errors: Rows that were answered so, and wrongly.
-        rows: Rows of the other truth.
-        bound: Exact upper bound of their share, at half of δ, for one look.
+        errors: Rows that were answered wrongly; of a predicate's two mistakes, the one counted.
+        rows: Rows that it can harm: all, or those of the other truth.
+        bound: Exact upper bound of their share, for one look: at δ, at half of it for each of
+            two mistakes.
 
     """
 
@@ -67,8 +68,10 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
         older: Decided rows whose label was told on the certificate's day or before, so that the
             threshold may have been found on them.
         apart: These are left out of `labelled`, since enough others are labelled.
-        bound: Exact upper bound of the error rate among the decided, at 95 %, for one look.
-        missed: False negatives of a two-sided predicate.
+        bound: Exact upper bound of the error rate among the decided, at 95 %, for one look; of
+            the first labelled answer of each subject.
+        firsts: These first answers, where subjects repeat; None where none does.
+        missed: False negatives of a two-sided predicate, each subject once.
         alarms: False positives.
         why: Why nothing is certified.
         needed: About how many more labels could change that; None if nobody can say.
@@ -91,6 +94,7 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
     unclear: int = 0
     older: int = 0
     apart: bool = False
+    firsts: Side | None = None
     missed: Side | None = None
     alarms: Side | None = None
     why: str = ""
@@ -102,12 +106,19 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.thresholds) and self.labels == "gold"
 
     @property
+    def counted(self) -> tuple[int, int]:
+        """The errors and the rows by which the promise is judged: each subject once."""
+        first = self.firsts
+        return (self.errors, self.labelled) if first is None else (first.errors, first.rows)
+
+    @property
     def broken(self) -> bool:
         """Whether these rows show, however often one looks, that the promise is not kept."""
         sides = [side for side in (self.missed, self.alarms) if side is not None]
         if sides:
             return any(surely_above(side.errors, side.rows, self.alpha) for side in sides)
-        return surely_above(self.errors, self.labelled + self.unclear, self.alpha)
+        errors, rows = self.counted
+        return surely_above(errors, rows + self.unclear, self.alpha)
 
 
 class Together(msgspec.Struct, frozen=True):
@@ -167,10 +178,11 @@ def guarded(rows: Sequence[Given], file: Certificates, alpha: float) -> Guarded:
         reasons=_reasons(kept, decided),
         labelled=tried.labelled,
         errors=tried.errors,
-        bound=exact_upper(tried.errors, tried.labelled, DELTA),
+        bound=tried.bound,
         unclear=tried.unclear,
         older=tried.older,
         apart=tried.apart,
+        firsts=tried.firsts,
         missed=tried.missed,
         alarms=tried.alarms,
         why=why,
@@ -186,6 +198,8 @@ class _Tried(NamedTuple):
     unclear: int
     older: int
     apart: bool
+    bound: float
+    firsts: Side | None
     missed: Side | None
     alarms: Side | None
 
@@ -202,8 +216,18 @@ def _tried(kept: Sequence[Given], decided: Sequence[Given], mine: Certificates) 
     right = [one.right for one in decided if one.right is not None]
     sided = any(one.two_sided for one in mine.values())
     missed, alarms = _sides(kept, decided) if sided else (None, None)
-    unclear = sum(one.unclear for one in decided)
-    return _Tried(len(right), right.count(False), unclear, known - newer, apart, missed, alarms)
+    first = _side([one.right is False for one in firsts(decided)], DELTA)
+    return _Tried(
+        labelled=len(right),
+        errors=right.count(False),
+        unclear=sum(one.unclear for one in decided),
+        older=known - newer,
+        apart=apart,
+        bound=first.bound,
+        firsts=first if first.rows < len(right) else None,
+        missed=missed,
+        alarms=alarms,
+    )
 
 
 def _end_of(day: str) -> float:
@@ -232,13 +256,17 @@ def _reasons(kept: Sequence[Given], decided: Sequence[Given]) -> Mapping[str, in
 
 def _sides(kept: Sequence[Given], decided: Sequence[Given]) -> tuple[Side, Side]:
     """Count both mistakes of a two-sided predicate among the rows that each can harm."""
-    truths = Counter(one.label for one in kept if one.name is not None)
-    said = Counter((one.label, one.name) for one in decided)
-    return _side(said[TRUE, FALSE], truths[TRUE]), _side(said[FALSE, TRUE], truths[FALSE])
+    sure = set(map(id, decided))
+
+    def mistaken(truth: str) -> Side:
+        harmed = firsts(one for one in kept if one.label == truth and one.name is not None)
+        return _side([one.name != truth and id(one) in sure for one in harmed], DELTA / 2)
+
+    return mistaken(TRUE), mistaken(FALSE)
 
 
-def _side(errors: int, rows: int) -> Side:
-    return Side(errors, rows, exact_upper(errors, rows, DELTA / 2))
+def _side(wrong: Sequence[bool], delta: float) -> Side:
+    return Side(sum(wrong), len(wrong), exact_upper(sum(wrong), len(wrong), delta))
 
 
 def _refusal(mine: Sequence[Certificate], alpha: float) -> tuple[str, int | None]:

@@ -7,9 +7,10 @@ Two deciders agree where these are equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from ...keys import QuestionKey
-from ...kinds import Question, Score
+from ...kinds import Predicate, Question, Score
 from ...points import DecisionPoint
 from ...questions import Value, principal
 from ..calibration.labelling import FALSE, TRUE, place
@@ -20,6 +21,14 @@ ONLY = "answer"  # names the question of a decision of which no question is reco
 def named(asked: str, keys: Mapping[str, QuestionKey]) -> str:
     """Name a question as it is declared: repeats of one share its name."""
     return keys[asked].question if asked in keys else asked
+
+
+def _declared(question: Question | None) -> Iterable[str]:
+    if question is None:
+        return ()
+    if isinstance(question, Predicate):
+        return (TRUE, FALSE)
+    return question.levels if isinstance(question, Score) else question.options
 
 
 class Naming:
@@ -33,6 +42,7 @@ class Naming:
 
     def __init__(self, point: DecisionPoint | None = None) -> None:
         self._declared: Mapping[str, Question] = {}
+        self._spoken = () if point is None else tuple(point.questions.values())
         if point is not None:
             self._declared = next(iter(point.questions.values()))
         self._principal = principal(self._declared) if self._declared else None
@@ -51,6 +61,10 @@ class Naming:
             return str(value)
         at = int(index + 0.5)
         return levels[min(max(0, at), len(levels) - 1)] if levels else f"{at}"
+
+    def options(self, question: str) -> frozenset[str]:
+        """Name what is declared as an answer to *question*, in any language; maybe nothing."""
+        return frozenset(chain.from_iterable(_declared(one.get(question)) for one in self._spoken))
 
     def sole(self, asked: Iterable[str]) -> str:
         """Say which of the questions *asked* a bare value answers."""

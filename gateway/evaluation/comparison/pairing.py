@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .answering import Given, answered
-from .sightings import NOTHING, Seen, Truth
+from .sightings import Seen
+from .truths import NOTHING, Truth
 
 
 class Pair(NamedTuple):
@@ -99,4 +100,4 @@ def pairs(seen: Iterable[Seen], a: str, b: str) -> Iterator[Pair]:
         for raw in dict.fromkeys((*one.said[b].values, *one.said[a].values)):
             of_a, of_b = answered(one, a, raw), answered(one, b, raw)
             truth = one.truths.get(raw, NOTHING)
-            yield Pair(one.id, of_a, of_b, truth, one.subject or one.id, parts)
+            yield Pair(one.id, of_a, of_b, truth, of_b.unit, parts)

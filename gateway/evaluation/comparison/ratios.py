@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -32,11 +33,33 @@ class Ratio(msgspec.Struct, frozen=True):
 
 def recorded(rows: Iterable[Seen]) -> tuple[Mapping[str, float], ...]:
     """Give the plans, arm → share, under which decisions were assigned, in order of appearance."""
-    found: dict[tuple[tuple[str, float], ...], None] = {}
-    for one in rows:
-        if one.exposure is not None and one.exposure.shares:
-            found.setdefault(tuple(sorted(one.exposure.shares.items())))
-    return tuple({arm: share / WHOLE for arm, share in plan} for plan in found)
+    found = {tuple(plan.items()): plan for plan in map(_plan, rows) if plan}
+    return tuple(found.values())
+
+
+def _plan(one: Seen) -> Mapping[str, float]:
+    if one.exposure is None:
+        return {}
+    return {arm: share / WHOLE for arm, share in sorted(one.exposure.shares.items())}
+
+
+def latest(rows: Sequence[Seen], named: Mapping[str, float]) -> Sequence[Seen]:
+    """
+    Keep the decisions that were assigned under the shares *named*, else under the latest.
+
+    Whoever moves to another arm as shares grow would else be seen in two.
+    """
+    if not rows:
+        return rows
+    last = _plan(max(rows, key=lambda one: one.at))
+    plan = next((one for one in recorded(rows) if _same(one, named)), last)
+    return [one for one in rows if _plan(one) == plan]
+
+
+def _same(plan: Mapping[str, float], named: Mapping[str, float]) -> bool:
+    return plan.keys() == named.keys() and all(
+        math.isclose(share, named[arm], abs_tol=1e-9) for arm, share in plan.items()
+    )
 
 
 def ratio(part: str, placed: Iterable[str], shares: Mapping[str, float]) -> Ratio | None:

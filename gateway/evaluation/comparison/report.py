@@ -21,6 +21,7 @@ from .agreement import Agreement, agreement
 from .answering import Given, given
 from .arms import Plan, Split, split
 from .efforts import Assigned, Effort, Rescue, assigned, effort, rescue
+from .evidence import Evidence
 from .guarding import Guarded, Together, guarded, together
 from .handing import Handover, handover
 from .holding import Certificates, by_risk, cuts_of, held_for, risk_of
@@ -29,7 +30,8 @@ from .naming import Naming
 from .pairing import Pair, both, is_selected, pairs
 from .sightings import Reader, Seen
 from .spreads import Spread, spread
-from .verdict import Evidence, Verdict, verdict
+from .truths import Strange
+from .verdict import Verdict, verdict
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         experiment: Id of the split; None: the one seen last.
         shares: Arm → planned share; empty: as recorded.
         set: The same as it is set now, for where nothing is recorded.
-        first: Subject → the arm in which it was first seen.
+        running: Id of the split that is set now; None for none.
         declared: The point's declaration, where it is known: its scales and its advice.
 
     """
@@ -65,7 +67,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     experiment: str | None = None
     shares: Mapping[str, float] = {}
     set: Mapping[str, float] = {}
-    first: Mapping[str, str] = {}
+    running: str | None = None
     declared: DecisionPoint | None = None
 
 
@@ -90,7 +92,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         since: Of the first decision, in seconds since the epoch; None without any.
         until: Of the last.
         decisions: All that were read.
-        labelled: Those with feedback.
+        labelled: Those with feedback that says anything.
+        strange: Labels that name nothing that could have been answered, by question.
         beside: Decisions that A and B answered independently of each other.
         after: Decisions that one answered only because the other was not believed: the harder
             ones, which stand for no others and are counted in `rescues` alone.
@@ -120,6 +123,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     until: float | None
     decisions: int
     labelled: int
+    strange: tuple[Strange, ...]
     beside: int
     after: int
     others: Mapping[str, int]
@@ -146,7 +150,8 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
     Trails are read once and kept small: about three kilobytes of memory each.
     """
     naming = Naming(wanted.declared)
-    seen = [one for one in Reader(naming).read(trails) if one.point == wanted.point]
+    reader = Reader(naming)
+    seen = reader.read(one for one in trails if one.decision.record.point == wanted.point)
     a, b = wanted.a, wanted.b or _busiest(seen, wanted.a)
     shared = [one for one in seen if both(one, a, b)] if b else []
     after = [one for one in shared if is_selected(one, a, b)]
@@ -170,6 +175,8 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
         spreads=[one for one in spreads if one.provider == b],
         handovers=_kept(handover(name, part, cuts, wanted.effect) for name, part in rows.items()),
         split=split(seen, _plan(wanted, b)),
+        running=wanted.running,
+        strange=reader.strange,
     )
     return Report(
         point=wanted.point,
@@ -179,6 +186,7 @@ def compare(trails: Iterable[Trail], wanted: Wanted) -> Report:
         until=max((one.at for one in seen), default=None),
         decisions=len(seen),
         labelled=sum(bool(one.truths) or one.right is not None for one in seen),
+        strange=tuple(evidence.strange),
         beside=len(beside),
         after=len(after),
         others=_others(seen, (a, b)),
@@ -228,7 +236,6 @@ def _plan(wanted: Wanted, b: str) -> Plan:
         experiment=wanted.experiment,
         shares=wanted.shares,
         set=wanted.set,
-        first=wanted.first,
         effect=wanted.effect,
     )
 

@@ -12,14 +12,15 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import Reason
 from ...journal.rows import DecisionRow, FeedbackRow, Trail
 from ...keys import QuestionKey
 from ...questions import Outcome
 from ...records import Attempt, Exposure, Record
-from ..calibration.labelling import FALSE, TRUE, TRUTHS
 from .naming import Naming, named
+from .truths import Strange, Truth, Vocabulary, other
 
 UNSENT = (Reason.BREAKER_OPEN, Reason.OVER_BUDGET, Reason.NESTED, Reason.SKIPPED)
 
@@ -63,22 +64,6 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     tokens: int
     model: str
     form: str
-
-
-class Truth(NamedTuple):
-    """What is known of the right answer: its name, or only one that it is not."""
-
-    label: str | None
-    wrong: str | None
-
-    def judges(self, given: str | None) -> bool | None:
-        """Whether *given* is right; no answer never is; None where that cannot be told."""
-        if given is None or given == self.wrong:
-            return False
-        return None if self.label is None else given == self.label
-
-
-NOTHING = Truth(None, None)
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
@@ -131,6 +116,14 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
         return datetime.fromtimestamp(self.at, UTC).date().isoformat()
 
 
+class _Told(NamedTuple):
+    """The latest feedback about a decision, what was decided, and what was asked."""
+
+    feedback: FeedbackRow
+    decided: Mapping[str, str]
+    asked: Mapping[str, QuestionKey]
+
+
 class Reader:
     """
     Read trails of one point; what many of them share is kept once.
@@ -142,19 +135,29 @@ class Reader:
 
     def __init__(self, naming: Naming | None = None) -> None:
         self._naming = naming or Naming()
+        self._vocabulary = Vocabulary(self._naming)
         self._known: dict[tuple[tuple[str, QuestionKey], ...], Mapping[str, QuestionKey]] = {}
 
-    def read(self, trails: Iterable[Trail]) -> Iterator[Seen]:
-        """Give what is needed of each of *trails*, in their order."""
-        return map(self._seen, trails)
+    def read(self, trails: Iterable[Trail]) -> list[Seen]:
+        """
+        Give what is needed of each of *trails*, in their order.
 
-    def _seen(self, trail: Trail) -> Seen:
+        Labels are read at the end, when it is known what can be answered.
+        """
+        found = [self._seen(trail) for trail in trails]
+        return [one if told is None else self._judged(one, told) for one, told in found]
+
+    @property
+    def strange(self) -> tuple[Strange, ...]:
+        """Labels so far that name nothing that could have been answered, by question."""
+        return self._vocabulary.strange()
+
+    def _seen(self, trail: Trail) -> tuple[Seen, _Told | None]:
         row, record = trail.decision, trail.decision.record
         asked = self._asked(row.keys)
         decided = self._values(record.outcome, asked)
         latest = max(trail.feedback, key=lambda one: one.at, default=None)
-        truths = self._truths(latest, decided, asked)
-        return Seen(
+        seen = Seen(
             id=record.id,
             at=record.at,
             point=record.point,
@@ -163,14 +166,29 @@ class Reader:
             variant=record.variant,
             provider=record.provider,
             said=self._said(trail, decided),
-            truths=truths,
-            right=_right(latest, truths, decided),
+            truths={},
+            right=None,
             told_at=0.0 if latest is None else latest.at,
             fallback=record.reason if record.fallback else None,
             seconds=record.seconds,
             cost_usd=_cost(record),
             exposure=record.exposure,
         )
+        return seen, None if latest is None else _Told(latest, decided, asked)
+
+    def _judged(self, seen: Seen, told: _Told) -> Seen:
+        """Add what is known of the right answers; of strange labels, only that they are."""
+        labels = self._values(told.feedback.label, told.asked)
+        read = {
+            raw: self._vocabulary.read(named(raw, told.asked), label, seen.id)
+            for raw, label in labels.items()
+        }
+        truths = {raw: Truth(label, None) for raw, label in read.items() if label is not None}
+        right = told.feedback.right
+        if right is None and truths:
+            verdicts = [truth.judges(told.decided.get(raw)) for raw, truth in truths.items()]
+            right = None if all(verdicts) and len(truths) < len(labels) else all(verdicts)
+        return replace(seen, truths=truths or _thumbed(told), right=right)
 
     def _said(self, trail: Trail, decided: Mapping[str, str]) -> dict[str, Said]:
         """Keep the latest of each decider; what it said live counts before all else."""
@@ -202,11 +220,13 @@ class Reader:
         live: bool = False,
     ) -> Said:
         usage, alone = attempt.usage, len(attempt.answers) == 1
-        sole = self._naming.sole(keys)
-        sure = {
-            sole if alone else name: Sure(one.probability, one.reported)
-            for name, one in attempt.answers.items()
-        }
+        sole, sure = self._naming.sole(keys), dict[str, Sure]()
+        for name, one in attempt.answers.items():
+            raw = sole if alone else name
+            sure[raw] = Sure(one.probability, one.reported)
+            self._vocabulary.weigh(named(raw, keys), one)
+        for raw, value in values.items():
+            self._vocabulary.see(named(raw, keys), value)
         return Said(
             values=values,
             sure=sure,
@@ -239,50 +259,17 @@ class Reader:
             if value is not None
         }
 
-    def _truths(
-        self,
-        feedback: FeedbackRow | None,
-        decided: Mapping[str, str],
-        keys: Mapping[str, QuestionKey],
-    ) -> Mapping[str, Truth]:
-        if feedback is None:
-            return {}
-        if feedback.label is not None:
-            labels = self._values(feedback.label, keys)
-            return {
-                name: Truth(_alike(one, decided.get(name)), None) for name, one in labels.items()
-            }
-        if feedback.right:
-            return {name: Truth(value, None) for name, value in decided.items()}
-        if feedback.right is None or len(decided) != 1:
-            return {}  # of several answers it is not known which is wrong
-        return {name: _other(value) for name, value in decided.items()}
-
 
 def _cost(record: Record) -> float | None:
     priced = any(one.usage and one.usage.cost_usd is not None for one in record.attempts)
     return record.cost_usd if priced else None
 
 
-def _alike(label: str, decided: str | None) -> str:
-    """Write a label as what was decided is written: a truth in words becomes one."""
-    if decided not in (TRUE, FALSE):
-        return label
-    truth = TRUTHS.get(label.strip().lower())
-    return label if truth is None else TRUE if truth else FALSE
-
-
-def _other(wrong: str) -> Truth:
-    """What is right where *wrong* is not: known of a predicate only."""
-    return Truth({TRUE: FALSE, FALSE: TRUE}.get(wrong), wrong)
-
-
-def _right(
-    feedback: FeedbackRow | None, truths: Mapping[str, Truth], decided: Mapping[str, str]
-) -> bool | None:
-    if feedback is None:
-        return None
-    if feedback.label is None or feedback.right is not None:
-        return feedback.right
-    verdicts = [truth.judges(decided.get(name)) for name, truth in truths.items()]
-    return all(verdicts) if verdicts else None
+def _thumbed(told: _Told) -> Mapping[str, Truth]:
+    """Read that what was decided is right, or wrong; which of several is wrong is not known."""
+    right, decided = told.feedback.right, told.decided
+    if right:
+        return {name: Truth(value, None) for name, value in decided.items()}
+    if right is None or len(decided) != 1:
+        return {}
+    return {name: other(value) for name, value in decided.items()}

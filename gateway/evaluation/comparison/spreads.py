@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..statistics.certifying import Certified, certify
+from ..statistics.certifying import Certified, NotCertified, certify
 from ..statistics.numerics import exact_upper
 from ..statistics.selective import risk_coverage
-from .answering import Given
+from .answering import Given, firsts
 from .judging import Sureness, sureness
 from .watching import surely_above
 
@@ -28,7 +28,8 @@ class Rung(msgspec.Struct, frozen=True):
         decided: Answers from it on.
         labelled: Those of them whose right answer is known.
         errors: Wrong ones.
-        bound: Exact upper bound of the error rate, at 95 %, had the threshold been chosen blindly.
+        bound: Exact upper bound of the error rate, at 95 %, had the threshold been chosen blindly;
+            of the first labelled answer of each subject.
 
     """
 
@@ -51,10 +52,11 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
         rungs: At common thresholds; empty where no probability is given.
         curve: (coverage, risk) of the labelled rows, thinned out for drawing.
         sureness: How well its probabilities sort right from wrong; None without labels.
-        certifiable: These labels would certify a threshold at `alpha`.
+        subjects: Distinct ones of these answers; each decision is one where none is known.
+        certifiable: These labels would certify a threshold at `alpha`, each subject once.
         needed: About how many more labels would; None if none would, or nobody can tell.
         hopeless: Even of the most confident fifth surely more than `alpha` are wrong, however
-            often one looks.
+            often one looks; each subject once.
         alpha: The error rate that is allowed.
 
     """
@@ -63,6 +65,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     rows: int
     labelled: int
+    subjects: int
     rungs: tuple[Rung, ...]
     curve: tuple[tuple[float, float], ...]
     sureness: Sureness | None
@@ -85,16 +88,15 @@ def spread(rows: Sequence[Given], alpha: float) -> Spread:
     sure = [(at, one) for one in rows if (at := _probability(one)) is not None]
     known = [(at, one.right) for at, one in sure if one.right is not None]
     confidences, right = [row[0] for row in known], [row[1] for row in known]
-    ruling = certify(confidences, right, alpha, DELTA) if sure else None
+    ruling = _ruling([one for _, one in sure], alpha)
     certified = isinstance(ruling, Certified)
     return Spread(
         provider=rows[0].key.provider,
         question=rows[0].key.question,
         rows=len(rows),
         labelled=len(known),
-        rungs=tuple(_rung([(at, one.right) for at, one in sure], low) for low in LADDER)
-        if sure
-        else (),
+        subjects=len({one.unit for _, one in sure if one.right is not None}),
+        rungs=tuple(_rung(sure, low) for low in LADDER) if sure else (),
         curve=_curve(confidences, right),
         sureness=sureness(known),
         certifiable=certified,
@@ -108,17 +110,29 @@ def _probability(one: Given) -> float | None:
     return None if one.name is None or one.sure is None else one.sure.probability
 
 
+def _ruling(sure: Sequence[Given], alpha: float) -> Certified | NotCertified | None:
+    """Certify as calibration does, on one answer of each subject; None without a probability."""
+    if not sure:
+        return None
+    rows = [(_probability(one) or 0.0, bool(one.right)) for one in firsts(sure)]
+    return certify([row[0] for row in rows], [row[1] for row in rows], alpha, DELTA)
+
+
 def _is_hopeless(sure: Sequence[tuple[float, Given]], alpha: float) -> bool:
     """Whether what is wrong among the most confident is no matter of chance, nor of doubt."""
-    known = [(at, one.right is False) for at, one in sure if one.right is not None or one.unclear]
-    top = sorted(known, key=lambda row: -row[0])[: len(known) // FIFTH]
-    return len(top) >= LEAST and surely_above(sum(wrong for _, wrong in top), len(top), alpha)
+    known = [(at, one) for at, one in sure if one.right is not None or one.unclear]
+    top = [one for _, one in sorted(known, key=lambda row: -row[0])[: len(known) // FIFTH]]
+    each = firsts(top)
+    rows, wrong = len(each) + sum(one.unclear for one in top), sum(not one.right for one in each)
+    return rows >= LEAST and surely_above(wrong, rows, alpha)
 
 
-def _rung(sure: Sequence[tuple[float, bool | None]], threshold: float) -> Rung:
-    decided = [right for probability, right in sure if probability >= threshold]
-    known, wrong = len(decided) - decided.count(None), decided.count(False)
-    return Rung(threshold, len(decided), known, wrong, exact_upper(wrong, known, DELTA))
+def _rung(sure: Sequence[tuple[float, Given]], threshold: float) -> Rung:
+    decided = [one for probability, one in sure if probability >= threshold]
+    right, each = [one.right for one in decided], firsts(decided)
+    bound = exact_upper(sum(not one.right for one in each), len(each), DELTA)
+    known = len(right) - right.count(None)
+    return Rung(threshold, len(decided), known, right.count(False), bound)
 
 
 def _curve(confidences: Sequence[float], right: Sequence[bool]) -> tuple[tuple[float, float], ...]:
