@@ -8,18 +8,25 @@ known. Where any part of that differs it says nothing, and the next rule decides
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from .errors import Fault, SetupError
 from .gates import Scale
 
 VARIABLE = "DECISION_THRESHOLDS"
 FORMAT = 1
-FIX = "Write it anew with `pointsman calibrate`, or unset the variable"
+FIX = "Correct it, or unset the variable"
+OTHER = "Correct it, or name another file"
+
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Rate: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
+Low: TypeAlias = Annotated[float, Meta(ge=0, le=0.5)]
+High: TypeAlias = Annotated[float, Meta(ge=0.5, le=1)]
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,8 +79,8 @@ class Beyond(msgspec.Struct, frozen=True, kw_only=True):
 
     errors: int
     of: int
-    bound: float
-    coverage: float
+    bound: Share
+    coverage: Share
 
 
 class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +96,9 @@ class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
         bound: Exact upper bound of what is promised: of the error rate among the accepted; with
             two cut-points the greater of theirs.
         coverage: Share of all rows that is accepted.
-        no_below: For a predicate: *false* is believed below this probability of *true*.
-        yes_from: For a predicate: *true* is believed from this probability on.
+        no_below: For a predicate: *false* is believed below this probability of *true*; at most
+            0.5.
+        yes_from: For a predicate: *true* is believed from this probability on; at least 0.5.
         no: What the former does; None where it is not used.
         yes: What the latter does.
         why: Why nothing was certified; empty if something was.
@@ -98,14 +106,14 @@ class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
 
     """
 
-    alpha: float
-    minimum: float | None = None
+    alpha: Rate
+    minimum: Share | None = None
     accepted: int = 0
     errors: int = 0
-    bound: float = 1.0
-    coverage: float = 0.0
-    no_below: float | None = None
-    yes_from: float | None = None
+    bound: Share = 1.0
+    coverage: Share = 0.0
+    no_below: Low | None = None
+    yes_from: High | None = None
     no: Beyond | None = None
     yes: Beyond | None = None
     why: str = ""
@@ -143,6 +151,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             text.
         doubtful: Rows among `rows` that count as wrong because nobody knows: what was decided
             was wrong, and this answer is another one.
+        strange: Labelled rows that were left out: their labels name nothing that can be answered.
         selection: How rows were chosen for labels, where that may have hidden errors.
         replaced: Which certificate it took the place of against the rule, if it did.
         seed: Of everything drawn by lot.
@@ -154,9 +163,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     key: Key
-    risk: float
+    risk: Rate
     levels: tuple[AtRisk, ...]
-    delta: float
+    delta: Rate
     method: str
     labels: Literal["gold", "agreement"]
     rows: int
@@ -167,6 +176,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     recalibrator: Recalibrator | None = None
     aside: int = 0
     doubtful: int = 0
+    strange: int = 0
     selection: str = ""
     replaced: str = ""
 
@@ -227,47 +237,53 @@ def _worth_more(gold: Certificate) -> Fault:
     return Fault(where, problem, fix)
 
 
-def read(path: str | os.PathLike[str]) -> Thresholds:
+def read(path: str | os.PathLike[str], where: str = VARIABLE) -> Thresholds:
     """
     Read a file of certificates.
 
+    Args:
+        path: Of the file.
+        where: The variable or option that named it.
+
     Raises:
-        SetupError: It is missing, no JSON, of another layout, or holds two certificates of which
-            only one can be in force.
+        SetupError: It is missing, no JSON, of another layout, or holds a number out of its range,
+            an error rate that was not tried, or two certificates of which only one can be in
+            force.
 
     """
     try:
         thresholds = msgspec.json.decode(Path(path).read_bytes(), type=Thresholds)
+        problem = "; ".join(_problems(thresholds))
+        if not problem:
+            return thresholds
     except OSError as error:
-        raise SetupError.of(VARIABLE, f"the file cannot be read ({error.strerror})", FIX) from None
+        problem = f"the file cannot be read ({error.strerror})"
     except msgspec.MsgspecError as error:
-        raise SetupError.of(VARIABLE, f"the file holds no certificates ({error})", FIX) from None
+        problem = f"the file holds no certificates ({error})"
+    fix = FIX if where == VARIABLE else OTHER
+    raise SetupError.of(where, f"{_named(Path(path))}: {problem}", fix)
+
+
+def _named(path: Path) -> str:
+    """Name a file as it was given, though not where it lies on this machine."""
+    return path.name if path.is_absolute() else str(path)
+
+
+def _problems(thresholds: Thresholds) -> list[str]:
+    """Say what is wrong beyond the layout, so that it is not clear what is in force."""
     if thresholds.format != FORMAT:
-        problem = f"the file has format {thresholds.format}; this version reads {FORMAT}"
-        raise SetupError.of(VARIABLE, problem, FIX)
-    _need_one_each(thresholds.certificates)
-    return thresholds
-
-
-def _need_one_each(certificates: Iterable[Certificate]) -> None:
-    """
-    Make sure that it is clear which certificate is in force.
-
-    Raises:
-        SetupError: Two differ in their scale at the most.
-
-    """
+        return [f"the file has format {thresholds.format}; this version reads {FORMAT}"]
     seen: dict[Key, Certificate] = {}
-    faults: list[Fault] = []
-    for one in certificates:
+    problems: list[str] = []
+    for one in thresholds.certificates:
+        which = f"{one.key.point} {one.key.question} by {one.key.provider} ({one.key.model})"
+        if one.used is None:
+            problems.append(f"risk {one.risk:g} of {which} is none of its levels")
         other = seen.setdefault(one.key.unscaled, one)
         if other is not one:
             both = f"{other.key.scale} of {other.date} and {one.key.scale} of {one.date}"
-            which = f"{one.key.point} {one.key.question} by {one.key.provider} ({one.key.model})"
-            problem = f"two certificates for {which}: {both}"
-            faults.append(Fault(VARIABLE, problem, "Take one of them out"))
-    if faults:
-        raise SetupError(*faults)
+            problems.append(f"two certificates for {which}: {both}; take one of them out")
+    return problems
 
 
 def written(thresholds: Thresholds) -> bytes:

@@ -28,6 +28,7 @@ from pointsman.gateway.evaluation.calibration.labelling import (
     from_labels,
 )
 from pointsman.gateway.evaluation.calibration.samples import Sample, by_key
+from pointsman.gateway.evaluation.calibration.vocabulary import need_meaning, sifted
 from pointsman.gateway.evaluation.statistics.certifying import Certified, certify
 from pointsman.gateway.evaluation.statistics.numerics import binomial_cdf, exact_upper, wilson
 from pointsman.gateway.gates import Cut, Gate
@@ -165,11 +166,96 @@ def test_item_1_is_provisional_below_two_hundred(rows: int, more: int) -> None:
     assert (counts.provisional, counts.more) == (more > 0, more)
 
 
-def test_item_1_counts_labels_that_are_no_option() -> None:
-    rows = [chosen(n, 0.9) for n in range(60)]
-    rows += [chosen(60 + n, 0.9, 0, gold="biling") for n in range(3)]
+def test_item_1_leaves_out_labels_that_are_no_option() -> None:
+    """No answer, no distribution and no decision names them: they say nothing of any answer."""
+    rows = [chosen(n, 0.9) for n in range(200)]
+    rows += [chosen(200 + n, 0.9, 0, gold="biling") for n in range(3)]
 
-    assert only(rows).counts.strange == 3
+    kept, (strange,) = sifted(rows, None)
+    found = only(kept)
+
+    assert (found.counts.strange, found.certificate.strange, found.counts.judged) == (3, 3, 200)
+    assert found.quality.right.count == 200
+    assert (strange.count, strange.of, strange.labels) == (3, 203, ("biling",))
+    assert strange.answers == ("billing", "tech")
+
+
+def test_item_1_a_label_that_may_be_an_option_stays_an_error() -> None:
+    """Without distributions or a declaration nobody knows what could have been answered."""
+    bare = [
+        msgspec.structs.replace(chosen(n, 0.9, n % 50), distribution=None, gold=gold)
+        for n, gold in enumerate(["billing"] * 99 + ["fraud"])
+    ]
+    point = DecisionPoint(
+        name="ROUTER", questions={"en": {"team": Choice("Who?", ["billing", "tech", "fraud"])}}
+    )
+    partial = [chosen(200, 0.9, distribution={"billing": 1.0}), chosen(201, 0.9)]
+
+    for rows in (bare, [*bare, *partial]):
+        kept, (strange,) = sifted(rows, None)
+        assert not strange.known
+        assert [one.right for one in kept] == [one.right for one in rows]
+    assert sifted(bare, point)[1] == ()
+
+
+def test_item_1_what_was_decided_is_never_strange() -> None:
+    rows = [chosen(n, 0.9, 0, gold="person", decided="person") for n in range(9)]
+
+    kept, strange = sifted(rows, None)
+
+    assert (list(kept), strange) == (rows, ())
+
+
+SAID = [(1, True), (0, False), (1.0, True), ("Yes", True), (" no ", False), ("FALSE", False)]
+
+
+@pytest.mark.parametrize(("label", "truth"), SAID)
+def test_item_1_a_predicates_label_is_read_as_a_truth(label: Any, *, truth: bool) -> None:
+    said = Answer(value=True, confidence=0.9, probability=0.9, distribution=None)
+
+    (one,) = collect([trail(1, answers={"team": said}, label=label)], Wanted("jev")).samples
+
+    assert (one.gold, one.right, one.strange) == (truth, truth, "")
+
+
+@pytest.mark.parametrize("label", ["maybe", 2, 0.5])
+def test_item_1_a_predicates_label_that_is_no_truth_is_left_out(label: Any) -> None:
+    said = Answer(value=True, confidence=0.9, probability=0.9, distribution=None)
+
+    found = collect([trail(1, answers={"team": said}, label=label)], Wanted("jev"))
+
+    assert [(one.gold, one.right) for one in found.samples] == [(None, None)]
+    assert [one.labels for one in found.strange] == [(f"{label}",)]
+
+
+@pytest.mark.parametrize(
+    ("label", "strange"), [("bad", True), ("nan", True), (70.0, True), (4.0, False)]
+)
+def test_item_1_a_scores_label_is_on_its_scale(label: Any, *, strange: bool) -> None:
+    point = DecisionPoint(
+        name="ROUTER", questions={"en": {"team": Score("How good?", low=0, high=10)}}
+    )
+
+    found = collect([scored(1, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), label)], Wanted("jev", point=point))
+
+    assert bool(found.strange) is strange
+    assert (found.samples[0].right is None) is strange
+
+
+@pytest.mark.parametrize(
+    ("strange", "of", "refused"), [(3, 100, False), (4, 100, True), (2, 2, False), (3, 3, True)]
+)
+def test_item_1_more_than_a_few_strange_labels_are_refused(
+    strange: int, of: int, *, refused: bool
+) -> None:
+    rows = [chosen(n, 0.9, gold="Billing" if n < strange else "billing") for n in range(of)]
+    found = sifted(rows, None)[1]
+
+    if refused:
+        with pytest.raises(SetupError, match="name nothing that can be answered: Billing"):
+            need_meaning(found)
+    else:
+        need_meaning(found)
 
 
 def test_item_2_how_often_it_is_right_with_interval_and_matrix() -> None:
@@ -191,7 +277,7 @@ def test_item_2_no_answer_is_a_miss_in_the_matrix() -> None:
     assert found.confusion[0] == (42, 18, 1)
 
 
-def scored(n: int, spread: Sequence[float], gold: float) -> Trail:
+def scored(n: int, spread: Sequence[float], gold: Any) -> Trail:
     """A decision by an answer to a score of 0 to 10 in six steps, with a label."""
     question = Score("How good?", low=0, high=10)
     value = question.value(sum(i * p for i, p in enumerate(spread)))
@@ -987,7 +1073,6 @@ def test_the_key_is_the_one_that_acceptance_looks_for() -> None:
         (["low", "mid", "high"], 1.6, "mid", False),
         (["0", "5", "10"], 4.0, 5, True),
         (["10", "5", "0"], 4.0, "5", True),
-        (["0", "5", "10"], 9.0, "nan", False),
     ],
 )
 def test_scores_are_right_where_they_come_to_the_labels_level(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from pointsman import Choice, Gateway, Held, Limits, Offer, Reply, Usage, hookimpl
+from pointsman import Choice, Gateway, Held, Limits, Offer, Reply, SetupError, Usage, hookimpl
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.answers import Answer
 from pointsman.gateway.certificates import Key, read
@@ -327,19 +328,103 @@ def test_json_has_everything_and_only_json() -> None:
     assert data["written"] == ["thresholds.json"]
 
 
+def labels(tmp_path: Path, lines: Sequence[dict[str, Any]]) -> list[str]:
+    """A file of labels, as an option."""
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return ["--labels", "labels.jsonl"]
+
+
 def test_labels_by_the_decisions_id_go_before_feedback(tmp_path: Path) -> None:
     rows = routed(80)
     stored(rows)
     ids = [one.id for one in rows if isinstance(one, DecisionRow)]
-    lines = [{"id": one, "label": "nobody"} for one in [*ids[:60], "f" * 32]]
-    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    given = labels(tmp_path, [{"id": one, "label": "billing"} for one in [*ids[:60], "f" * 32]])
 
-    told = invoke("ROUTER", "--provider", "jev", "--labels", "labels.jsonl", "--json")
+    told = invoke("ROUTER", "--provider", "jev", *given, "--json")
 
     (one,) = json.loads(told.stdout)["calibrations"]
-    assert one["counts"]["gold"] == {"nobody": 60}
-    assert one["counts"]["strange"] == 60
-    assert one["quality"]["right"]["count"] == 0
+    assert one["counts"]["gold"] == {"billing": 60}
+    assert json.loads(told.stdout)["unknown"] == ["f" * 32]
+
+
+def test_labels_go_by_how_an_id_begins(tmp_path: Path) -> None:
+    """As tables print it; what several begin with is named, as is what nobody has."""
+    rows: list[Row] = []
+    for n in range(60):
+        of = f"{n:03d}{0:029x}"
+        record, shadow = decided(n, choice("billing", 0.9), "billing")
+        assert isinstance(record, DecisionRow)
+        assert isinstance(shadow, ShadowRow)
+        replaced = msgspec.structs.replace
+        rows.append(replaced(record, record=replaced(record.record, id=of)))
+        rows.append(replaced(shadow, shadow=replaced(shadow.shadow, of=of)))
+    stored(rows)
+    ids = [*(f"{n:03d}00000" for n in range(60)), "01", "fff", "ABC"]
+
+    told = invoke(
+        "ROUTER", "--provider", "jev", "--risk", "0.2",
+        *labels(tmp_path, [{"id": one, "label": "billing"} for one in ids]),
+    )  # fmt: skip
+
+    assert told.exit_code == 0, told.output
+    assert "60 of them with an answer and a label" in told.output
+    said = "3 ids are of no decision in the journal, or of several: 01, fff, ABC"
+    assert said in flat(told.output)
+
+
+@pytest.mark.parametrize("command", [["ROUTER", "--provider", "jev"], ["check"]])
+def test_labels_of_which_none_can_be_used_are_a_fault(command: list[str], tmp_path: Path) -> None:
+    certified(tmp_path)
+    given = labels(tmp_path, [{"id": f"{n:032x}", "label": "billing"} for n in range(900, 960)])
+
+    told = invoke(*command, *given, DECISION_THRESHOLDS="thresholds.json")
+
+    assert told.exit_code == 2
+    assert "none of its labels can be used: 60 ids are of no decision" in flat(told.output)
+
+
+def test_lines_about_several_questions_of_a_decision_come_together(tmp_path: Path) -> None:
+    keys = {**TEAM, "tone": QuestionKey("tone", "1123456789ab", "ca9876543210")}
+    answers = {name: choice("billing", 0.9)["team"] for name in keys}
+    stored([row for n in range(60) for row in decided(n, answers, None, keys=keys)])
+    lines = [
+        {"id": f"{n:032x}", "question": name, "label": "billing"}
+        for n in range(60)
+        for name in keys
+    ]
+
+    told = invoke("ROUTER", "--provider", "jev", *labels(tmp_path, lines), "--json")
+
+    assert [one["counts"]["judged"] for one in json.loads(told.stdout)["calibrations"]] == [60, 60]
+
+
+@pytest.mark.parametrize("command", [["ROUTER", "--provider", "jev"], ["check"]])
+def test_labels_in_other_words_are_refused_and_not_counted_as_errors(
+    command: list[str], tmp_path: Path
+) -> None:
+    certified(tmp_path)
+    before = (tmp_path / "thresholds.json").read_bytes()
+    lines = [{"id": f"{n:032x}", "label": "Tech" if n % 4 else "Billing"} for n in range(100)]
+
+    told = invoke(*command, *labels(tmp_path, lines), DECISION_THRESHOLDS="thresholds.json")
+
+    assert told.exit_code == 2
+    said = "100 labels of team name nothing that can be answered: Tech, Billing (answers are"
+    assert f"{said} billing, tech). Write labels as answers are written" in flat(told.output)
+    assert (tmp_path / "thresholds.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [["ROUTER", "--provider", "jev"], ["check"]])
+def test_a_few_labels_in_other_words_are_left_out_aloud(command: list[str], tmp_path: Path) -> None:
+    certified(tmp_path)
+    lines = [{"id": f"{n:032x}", "label": "Billing" if n < 2 else "billing"} for n in range(99)]
+    given = [*labels(tmp_path, lines), "--thresholds" if command == ["check"] else "--out"]
+
+    told = invoke(*command, *given, "thresholds.json")
+
+    assert told.exit_code == 0, told.output
+    assert "2 labels of team name nothing that can be answered: Billing" in flat(told.output)
+    assert "They are left out" in flat(told.output)
 
 
 def test_states_are_asked_now_and_leave_no_record(tmp_path: Path) -> None:
@@ -381,6 +466,9 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "no cost": (("ROUTER", "--error-cost", "0"), "0 is no cost"),
     "repeat": (("ROUTER", "--provider", "jev", "--repeat", "2"), "for states that are asked now"),
     "file": (("ROUTER", "--labels", "gone.jsonl"), "it cannot be read"),
+    "current": (("ROUTER", "--provider", "current"), "current has no confidence"),
+    "out": (("ROUTER", "--out", "gone/t.json"), "--out gone/t.json: there is no such folder"),
+    "html": (("ROUTER", "--html", "gone/t.html"), "there is no such folder"),
 }
 
 
@@ -520,6 +608,29 @@ def test_check_fails_where_only_another_model_was_labelled(tmp_path: Path) -> No
     assert "60 new labels are about no certificate of this file; different: model" in flat(
         told.output
     )
+
+
+@pytest.mark.parametrize(("days", "code"), [(-9, 0), (3, 2)])
+def test_check_minds_only_new_labels_in_other_words(days: int, code: int, tmp_path: Path) -> None:
+    """What was labelled before the certificate is none of its affairs."""
+    file = certified(tmp_path)
+    at = 1_700_000_000.0
+    told_ = [(range(1000, 1060), at + days * DAY, "Billing"), (range(2000, 2090), at + 3 * DAY, "")]
+    stored(
+        [
+            row
+            for numbers, when, label in told_
+            for n in numbers
+            for row in decided(
+                n, choice("billing", 0.9), "billing", label=label or "billing", at=when
+            )
+        ]
+    )
+
+    told = invoke("check", "--thresholds", str(file))
+
+    assert told.exit_code == code, told.output
+    assert ("name nothing that can be answered" in flat(told.output)) is (code > 0)
 
 
 def test_check_calls_agreement_what_it_is(tmp_path: Path) -> None:
@@ -684,6 +795,109 @@ def test_check_asks_about_states(tmp_path: Path) -> None:
     assert (good.exit_code, bad.exit_code) == (0, 1), good.output + bad.output
     assert same.exit_code == 2
     assert "the very rows that the certificate was made from" in same.output
+
+
+UNFIT: dict[str, tuple[str, Any, str]] = {
+    "minimum below": ("minimum", -1, "Expected `float` >= 0.0"),
+    "minimum above": ("minimum", 7, "Expected `float` <= 1.0"),
+    "alpha": ("alpha", 0, "Expected `float` > 0.0"),
+    "bound": ("bound", 1.5, "Expected `float` <= 1.0"),
+    "coverage": ("coverage", -0.1, "Expected `float` >= 0.0"),
+    "no_below": ("no_below", 0.6, "Expected `float` <= 0.5"),
+    "yes_from": ("yes_from", 0.4, "Expected `float` >= 0.5"),
+    "other risk": ("risk", 0.03, "risk 0.03 of ROUTER team by jev (jev-1) is none of its levels"),
+    "no risk": ("risk", 2, "Expected `float` < 1.0"),
+    "infinite": ("minimum", 1e999, "Number out of range"),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "said"), UNFIT.values(), ids=UNFIT)
+def test_thresholds_that_believe_everything_or_nothing_are_refused(
+    name: str, value: Any, said: str, tmp_path: Path
+) -> None:
+    """By the variable at every start, by the option where that names the file."""
+    file = certified(tmp_path)
+    content = json.loads(file.read_text("utf-8"))
+    (one,) = content["certificates"]
+    for part in [one] if name == "risk" else one["levels"]:
+        part[name] = value
+    file.write_text(json.dumps(content).replace("Infinity", "1e999"), "utf-8")
+
+    by_option = invoke("check", "--thresholds", "thresholds.json")
+    by_variable = invoke("check", DECISION_THRESHOLDS="thresholds.json")
+
+    assert (by_option.exit_code, by_variable.exit_code) == (2, 2)
+    for told, where in ((by_option, "--thresholds"), (by_variable, "DECISION_THRESHOLDS")):
+        assert f"{where}: thresholds.json: " in flat(told.output)
+        assert said in flat(told.output)
+    with pytest.raises(SetupError, match=r"DECISION_THRESHOLDS: thresholds\.json"):
+        read(Path("thresholds.json"))
+
+
+@pytest.mark.parametrize("command", [["ROUTER", "--provider", "jev"], ["check"]])
+def test_a_journal_that_is_down_is_no_broken_promise(command: list[str], tmp_path: Path) -> None:
+    certified(tmp_path)
+    variables = {
+        "DECISION_THRESHOLDS": "thresholds.json",
+        "DECISION_JOURNAL": "postgresql://nobody@127.0.0.1:1/none",
+        "DECISION_JOURNAL_KEY": "k" * 64,
+    }
+    pytest.importorskip("psycopg")
+
+    told = invoke(*command, **variables)
+
+    assert told.exit_code == 2
+    assert "DECISION_JOURNAL: it cannot be reached" in flat(told.output)
+
+
+APP = f"""
+from pointsman import Choice, Gateway
+
+gateway = Gateway.from_env()
+
+
+@gateway.point("APP_TEAM", Choice("Who should answer?", {OPTIONS!r}))
+def team(message: str) -> str:
+    return "billing"
+"""
+
+
+def test_check_asks_with_a_program_as_calibrate_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is imported once, and takes the provider's variable all the same."""
+    (tmp_path / "checked_app.py").write_text(APP)
+    monkeypatch.setenv("DECISION_LOG", "off")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    texts = [(f"{text}, {n}", label) for n in range(20) for label in WORDS for text in WORDS[label]]
+    rows = [{"state": text, "label": label} for text, label in texts]
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, rows[60:])))
+    given = ["--app", "checked_app:gateway", "calibrate"]
+    before = dict(os.environ)
+
+    first = CliRunner().invoke(
+        app, [*given, "APP_TEAM", "--provider", "local", *labels(tmp_path, rows[:60])]
+    )
+    del sys.modules["checked_app"]  # each command is a process of its own
+    monkeypatch.delenv("DECISION_APP_TEAM_PROVIDER", raising=False)
+    told = CliRunner().invoke(
+        app, [*given, "check", "--thresholds", "thresholds.json", "--labels", "new.jsonl"]
+    )
+
+    assert first.exit_code == 0, first.output
+    assert told.exit_code == 0, told.output
+    assert "60 new labels" in told.output
+    assert dict(os.environ) == before
+
+
+def test_check_of_a_file_without_thresholds_says_so(tmp_path: Path) -> None:
+    stored(routed(3))
+    (tmp_path / "thresholds.json").write_text("{}")
+    given = labels(tmp_path, [{"id": "0" * 32, "label": "billing"}])
+
+    told = invoke("check", "--thresholds", "thresholds.json", *given)
+
+    assert (told.exit_code, "holds no thresholds" in told.output) == (0, True)
 
 
 def test_check_without_a_file_says_what_to_name() -> None:

@@ -386,11 +386,12 @@ def test_where_nothing_could_be_certified_the_next_rule_decides(
     assert refusals(capsys) == [("bad", "nothing could be certified")]
 
 
-def test_a_risk_that_no_level_was_tried_at_is_not_certified(filed: Filed) -> None:
+def test_a_risk_that_no_level_was_tried_at_is_refused_at_start(filed: Filed) -> None:
     """An edited file must not fall back to another error rate."""
     held = msgspec.structs.replace(certificate(key(team())), risk=0.02)
-    with offering(filed(held), nova=scripted("tech")) as gateway:
-        assert attempt(gateway).minimum == USUAL
+
+    with pytest.raises(SetupError, match="none of its levels"):
+        offering(filed(held), nova=scripted("tech"))
 
 
 # --- open catalogues -------------------------------------------------------------------------

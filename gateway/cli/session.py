@@ -35,12 +35,14 @@ class Session:
         env_file: The file of variables, if one is read.
         app: `module:gateway` of a user's own program, if one was named.
         options: Variable → the option of this command that stands for it.
+        lent: Variable → what it was before a program was lent another value; None: unset.
 
     """
 
     env_file: Path | None = None
     app: str | None = None
     options: dict[str, str] = field(default_factory=dict[str, str])
+    lent: dict[str, str | None] = field(default_factory=dict[str, str | None])
 
     @contextmanager
     def by_option(
@@ -61,6 +63,8 @@ class Session:
                 yield gateway
         except SetupError as error:
             raise SetupError(*map(self._named, error.faults)) from None
+        finally:
+            self._take_back()
 
     def _named(self, fault: Fault) -> Fault:
         option = self.options.get(fault.where)
@@ -83,6 +87,7 @@ class Session:
         given = variables or {}
         self.options = {name: option for name, (_, option) in given.items()}
         over = {name: value for name, (value, _) in given.items()}
+        self._take_back()
         read = Environment.read(None, self.env_file)
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
@@ -91,10 +96,22 @@ class Session:
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)
-        for name, value in read.values.items():
-            os.environ.setdefault(name, value)
-        os.environ.update(over)  # the program reads its variables itself, while it is imported
+        self._lend({name: value for name, value in read.values.items() if name not in os.environ})
+        self._lend(over)
         return _imported(self.app)
+
+    def _lend(self, variables: Mapping[str, str]) -> None:
+        """Set what the program reads itself, while it is imported or reloaded."""
+        for name, value in variables.items():
+            self.lent.setdefault(name, os.environ.get(name))
+            os.environ[name] = value
+
+    def _take_back(self) -> None:
+        for name, value in self.lent.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        self.lent.clear()
 
     @property
     def own(self) -> bool:
@@ -169,11 +186,14 @@ def _imported(app: str) -> Gateway:
     name, _, attribute = app.partition(":")
     if not name or not attribute:
         raise SetupError.of("--app", f"{app!r} is not of the form module:gateway", "Correct it")
+    before = name in sys.modules
     module = _module(name)
     found: object = module
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if isinstance(found, Gateway):
+        if before:  # it read its variables then, and this command has set others
+            found.reload()
         return found
     there = [key for key, value in vars(module).items() if isinstance(value, Gateway)]
     hint = f"It has: {', '.join(there)}" if there else "Make one there with `Gateway.from_env()`"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 from msgspec.structs import replace
 from rich.text import Text
 
-from ...certificates import Certificate, Key, read
+from ...certificates import VARIABLE, Certificate, Key, read
 from ...errors import SetupError
 from ...evaluation.calibration.checking import Against, Checked, since
 from ...evaluation.calibration.checking import check as checked
-from ...evaluation.calibration.collecting import Wanted, collect
+from ...evaluation.calibration.collecting import Collected, Wanted, collect
 from ...evaluation.calibration.labelling import (
     Labels,
     Teller,
@@ -24,11 +24,13 @@ from ...evaluation.calibration.labelling import (
     from_labels,
 )
 from ...evaluation.calibration.samples import Sample, by_key
+from ...evaluation.calibration.vocabulary import Strange, among, need_meaning
 from .. import screen
 from ..session import Session
-from .file import read_labels
+from .file import Labelled, read_labels
 from .gathering import Request, gathered, known, opened
-from .words import WORDS, title
+from .naming import found_in, need_used, resolved, told
+from .words import WORDS, left, title
 from .words import told as told_
 
 if TYPE_CHECKING:
@@ -58,42 +60,83 @@ def check(
 ) -> None:
     """Hold thresholds against labels newer than they are; exit with 1 if a promise is broken."""
     session: Session = ctx.obj
-    with session.by_option({}) as gateway:
+    given = {} if thresholds is None else {VARIABLE: (str(thresholds), "--thresholds")}
+    lines = None if labels is None else read_labels(labels)
+    with session.by_option(given) as gateway:
         path = thresholds or gateway.settings.globals.thresholds
         if path is None:
             problem, fix = "no file of thresholds is named", "Give --thresholds, or set it"
-            raise SetupError.of("DECISION_THRESHOLDS", problem, fix)
-        certificates = read(path).certificates
-        lines = None if labels is None else read_labels(labels)
-        if lines is not None and lines[0].state is not None:
-            assert labels is not None
-            asking = Request(point="", labels=labels, options=options, question=question)
-            found = _asked(session, certificates, asking)
+            raise SetupError.of(VARIABLE, problem, fix)
+        certificates = read(path, VARIABLE if thresholds is None else "--thresholds").certificates
+        if lines is None or lines[0].state is None:
+            found = _journalled(gateway, certificates, lines)
         else:
-            told = None if lines is None else from_labels({row.id: row.label for row in lines})
-            found = _journalled(gateway, certificates, told)
+            found = None
+    if found is None:  # the program takes other variables for each provider
+        asking = Request(point="", labels=labels, options=options, question=question)
+        found = _asked(session, certificates, asking)
     if as_json:
-        screen.data({"checks": found})
+        screen.data(found)
     else:
         _show(found, path)
-    if any(one.verdict in FAILED for one in found):
+    if any(one.verdict in FAILED for one in found.checks):
         raise typer.Exit(BROKEN)
 
 
+class Found(msgspec.Struct, frozen=True):
+    """
+    What came of a check.
+
+    Attributes:
+        checks: How each promise did.
+        strange: Labels that name nothing that can be answered.
+        unknown: Ids of the file of labels that are no decision's.
+
+    """
+
+    checks: list[Checked]
+    strange: list[Strange]
+    unknown: tuple[str, ...] = ()
+
+
 def _journalled(
-    gateway: Gateway, certificates: Sequence[Certificate], told: Teller | None
-) -> list[Checked]:
-    found: list[Checked] = []
-    with closing(opened(gateway)) as store:
+    gateway: Gateway, certificates: Sequence[Certificate], lines: Sequence[Labelled] | None
+) -> Found:
+    found, every = Found([], []), list[Sample]()
+    with opened(gateway) as store:
+        named = None if lines is None else resolved(store, lines)
         for (name, provider, labels), group in _grouped(certificates).items():
-            teller = told or TELLERS[labels]
+            teller = TELLERS[labels] if named is None else from_labels(named.labels)
             wanted = Wanted(provider, teller, known(gateway, name))
-            samples = collect(store.trails(point=name), wanted).samples
-            for one in group:
-                new = samples if told is not None else since(samples, one.date)
-                held: Labels = "gold" if told is not None else labels
-                found += checked(one, _against(new, one, held, certificates))
-    return found
+            collected = collect(store.trails(point=name), wanted)
+            held: Labels = labels if named is None else "gold"
+            _hold(found, collected, group, (held, certificates), late=named is None)
+            every += [] if named is None else collected.samples
+        named = None if named is None else found_in(store, named, every)
+    if named is None or not certificates:
+        return found
+    need_used(named, every)
+    return msgspec.structs.replace(found, unknown=named.unknown)
+
+
+def _hold(
+    found: Found,
+    collected: Collected,
+    group: Sequence[Certificate],
+    against: tuple[Labels, Sequence[Certificate]],
+    *,
+    late: bool = False,
+) -> None:
+    """Hold each certificate of a *group* against what was collected, or what is *late* of it."""
+    first = min(one.date for one in group)
+    recent = since(collected.samples, first) if late else collected.samples
+    strange = among(collected.strange, recent)
+    need_meaning(strange)
+    found.strange.extend(one for one in strange if one not in found.strange)
+    held, certificates = against
+    for one in group:
+        new = since(collected.samples, one.date) if late else collected.samples
+        found.checks.extend(checked(one, _against(new, one, held, certificates)))
 
 
 TELLERS: Mapping[Labels, Teller] = {"gold": from_feedback, "agreement": from_current}
@@ -115,21 +158,32 @@ def _grouped(
     return groups
 
 
-def _asked(session: Session, certificates: Sequence[Certificate], asking: Request) -> list[Checked]:
-    """Ask the providers of all certificates about the states of a file."""
-    found: list[Checked] = []
+def _asked(session: Session, certificates: Sequence[Certificate], asking: Request) -> Found:
+    """
+    Ask the providers of all certificates about the states of a file.
+
+    Raises:
+        SetupError: Nobody answered.
+
+    """
+    found, used = Found([], []), not certificates
     for (name, provider, _), group in _grouped(certificates).items():
-        got = gathered(session, replace(asking, point=name, provider=provider))
-        for one in group:
-            found += checked(one, _against(got.collected.samples, one, "gold", certificates))
+        got = gathered(session, replace(asking, point=name, provider=provider)).collected
+        _hold(found, got, group, ("gold", certificates))
+        used = used or any(one.right is not None or one.strange for one in got.samples)
+    if not used:
+        problem = "none of its labels can be used: no state was answered"
+        raise SetupError.of("--labels", problem, "`pointsman ask` shows why")
     return found
 
 
-def _show(found: Sequence[Checked], path: Path) -> None:
-    if not found:
+def _show(found: Found, path: Path) -> None:
+    if not found.checks:
         screen.note(f"{path} holds no thresholds.")
+    for said in (*map(left, found.strange), *([told(found.unknown)] if found.unknown else [])):
+        told_(("! ", screen.OTHER), said)
     before: Key | None = None
-    for one in found:
+    for one in found.checks:
         if one.key != before:
             title(one.key)
             before = one.key

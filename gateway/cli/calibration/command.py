@@ -15,13 +15,14 @@ from ...evaluation.calibration.checking import day
 from ...evaluation.calibration.collecting import TENANT
 from ...evaluation.calibration.findings import Calibration, Costs, Settings
 from ...evaluation.calibration.joining import Joint, joined
+from ...evaluation.calibration.vocabulary import need_meaning
 from .. import screen
 from ..session import Session
 from . import check as calibration_check
 from . import promises as calibration_promises
 from . import tables as calibration_tables
 from .gathering import AGAINST, Gathered, Request, gathered
-from .output import Outputs, put
+from .output import Outputs, need_folders, put
 from .words import WORDS
 
 if TYPE_CHECKING:
@@ -141,7 +142,10 @@ def point_(  # noqa: PLR0913 - options of a command
         seed=seed,
     )
     costs = _costs(error_cost, fallback_cost, fallback_error)
+    outputs = Outputs(out, html, svg, replace)
+    need_folders(outputs)
     found = gathered(session, request)
+    need_meaning(found.collected.strange)
     settings = Settings(
         date=day(time.time()),
         scale=request.scale,
@@ -156,7 +160,7 @@ def point_(  # noqa: PLR0913 - options of a command
     )
     asked = Asked(found.repeated, found.shuffled, _fields(found, request))
     results = calibrate(found.collected.samples, settings, asked)
-    written = put(results, Outputs(out, html, svg, replace))
+    written = put(results, outputs)
     made = [one for one in results if isinstance(one, Calibration)]
     together = joined(found.collected.samples, made, request.scale)
     _told(found, results, (together, written), as_json=as_json)
@@ -180,8 +184,9 @@ def _told(
     if as_json:
         counts = {name: getattr(found.collected, name) for name in _COUNTED}
         where = [str(path) for path in written]
+        strange = {"strange": found.collected.strange, "unknown": found.unknown}
         data = {"calibrations": made, "refused": left, "together": together, "rows": counts}
-        screen.data({**data, "written": where})
+        screen.data({**data, **strange, "written": where})
         return
     calibration_tables.rows(found)
     for calibration in made:

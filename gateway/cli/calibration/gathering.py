@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +15,20 @@ from ...errors import SetupError
 from ...evaluation.calibration.collecting import TENANT, Collected, Wanted, collect
 from ...evaluation.calibration.descriptions import Share
 from ...evaluation.calibration.labelling import Teller, from_current, from_feedback, from_labels
+from ...evaluation.calibration.vocabulary import sifted
 from ...gates import Gate, Scale
 from ...journaling import store_of
 from ...points import DecisionPoint, find, suffix_of
 from ...questions import Choice
 from ...settings import CURRENT, PREFIX, Plan
 from .. import INTERRUPTED, report
+from ..journal.opening import reached
 from ..points import warned
 from ..session import Session, chosen, heeded
 from ..target import target
 from .asking import Asking, Wish
 from .file import Labelled, read_labels
+from .naming import found_in, need_used, resolved
 
 if TYPE_CHECKING:
     from ...gateway import Gateway
@@ -81,7 +84,8 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
         force: The gate in force, if that provider decides today.
         overruled: The variable that sets the threshold, so that no certificate will; else empty.
         asked: The rows were asked now.
-        strangers: Labels of a file about decisions that the journal does not have.
+        strangers: Labels of a file about decisions that it was never asked about.
+        unknown: Ids of a file that are no decision's.
         repeated: Key → rows whose answers differ when asked again.
         shuffled: Key → rows whose answer differs with the options in another order.
         closed: Choices without an option for "none of these".
@@ -94,6 +98,7 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     overruled: str = ""
     asked: bool = False
     strangers: int = 0
+    unknown: tuple[str, ...] = ()
     repeated: Mapping[Key, Share] = {}
     shuffled: Mapping[Key, Share] = {}
     closed: tuple[str, ...] = ()
@@ -107,6 +112,9 @@ def gathered(session: Session, request: Request) -> Gathered:
         SetupError: No provider can be told, there is no journal, or rows are wrong.
 
     """
+    if request.provider == CURRENT:
+        problem = "current has no confidence to put a threshold on"
+        raise SetupError.of("--provider", problem, "Name a provider that answers beside it")
     lines = None if request.labels is None else read_labels(request.labels)
     if lines and lines[0].state is not None:
         assert request.labels is not None
@@ -115,21 +123,24 @@ def gathered(session: Session, request: Request) -> Gathered:
     with session.by_option({}) as gateway:
         provider = request.provider or _provider(gateway, request.point)
         point = known(gateway, request.point)
-        teller: Teller = from_feedback
-        if lines is not None:
-            teller = from_labels({row.id: row.label for row in lines})
-        elif request.against:
-            teller = from_current
-        wanted = Wanted(provider, teller, point, (TENANT, *request.fields))
-        with closing(opened(gateway)) as store:
+        with opened(gateway) as store:
+            named = None if lines is None else resolved(store, lines)
+            teller: Teller = from_current if request.against else from_feedback
+            if named is not None:
+                teller = from_labels(named.labels)
+            wanted = Wanted(provider, teller, point, (TENANT, *request.fields))
             trails = store.trails(point=suffix_of(request.point) if point is None else point.name)
             collected = collect(trails, wanted)
+            named = None if named is None else found_in(store, named, collected.samples)
         _need_rows(collected, request, provider)
-        there = {one.id for one in collected.samples}
-        strangers = len({row.id for row in lines or ()} - there)
+        if named is not None:
+            need_used(named, collected.samples)
         found = _gathered(gateway, request.point, collected, provider)
         closed = () if point is None else _closed(point)
-    return msgspec.structs.replace(found, strangers=strangers, closed=closed)
+    if named is None:
+        return msgspec.structs.replace(found, closed=closed)
+    strangers, unknown = named.strangers(collected.samples), named.unknown
+    return msgspec.structs.replace(found, strangers=strangers, unknown=unknown, closed=closed)
 
 
 def _gathered(gateway: Gateway, point: str, collected: Collected, provider: str) -> Gathered:
@@ -160,20 +171,22 @@ def known(gateway: Gateway, name: str) -> DecisionPoint | None:
     return find(suffix_of(name), gateway.points)
 
 
-def opened(gateway: Gateway) -> Store:
+@contextmanager
+def opened(gateway: Gateway) -> Generator[Store]:
     """
-    Open the journal for reading.
+    Lend the journal for reading.
 
     Raises:
-        SetupError: There is none, or nothing was ever written to it.
+        SetupError: There is none, nothing was ever written to it, or it cannot be reached.
 
     """
-    store = store_of(gateway.settings)
-    if store.missing:
-        problem = "nothing was written to the journal yet"
-        fix = "Run with it first, or give states with --labels file.jsonl"
-        raise SetupError.of(JOURNAL, problem, fix)
-    return store
+    with closing(store_of(gateway.settings)) as store:
+        if store.missing:
+            problem = "nothing was written to the journal yet"
+            fix = "Run with it first, or give states with --labels file.jsonl"
+            raise SetupError.of(JOURNAL, problem, fix)
+        with reached():
+            yield store
 
 
 def _provider(gateway: Gateway, name: str) -> str:
@@ -239,7 +252,8 @@ def _asked(session: Session, request: Request, file: Path, rows: list[Labelled])
         asking = Asking(gateway, meant, wish)
         _run(asking, file, rows)
         answers = asking.answers
-        collected = Collected(tuple(answers.samples), decisions=len(rows))
+        samples, strange = sifted(answers.samples, meant.point)
+        collected = Collected(samples, decisions=len(rows), strange=strange)
         found = _gathered(gateway, request.point, collected, provider)
     return msgspec.structs.replace(
         found,

@@ -13,7 +13,7 @@ import msgspec
 
 from ...certificates import Thresholds, read
 from ...certificates import written as written_down
-from ...errors import SetupError
+from ...errors import Fault, SetupError, raise_all
 from ...evaluation.calibration.calibrating import merged
 from ...evaluation.calibration.findings import Calibration
 from .page import drawings, page_of
@@ -40,6 +40,22 @@ class Outputs(msgspec.Struct, frozen=True):
     replace: bool = False
 
 
+def need_folders(outputs: Outputs) -> None:
+    """
+    Make sure that files have a folder to come to, before anything is asked or computed.
+
+    Raises:
+        SetupError: One is missing; none is made, since it may be a mistake in the path.
+
+    """
+    paths = {"--out": outputs.thresholds, "--html": outputs.html, "--svg": outputs.svg}
+    raise_all(
+        Fault(f"{option} {path}", "there is no such folder", "Make it, or correct the path")
+        for option, path in paths.items()
+        if path is not None and not path.resolve().parent.is_dir()
+    )
+
+
 def put(results: Sequence[Result], outputs: Outputs) -> list[Path]:
     """
     Write what was found; the file of thresholds first. Nothing where all was refused.
@@ -57,6 +73,7 @@ def put(results: Sequence[Result], outputs: Outputs) -> list[Path]:
     if outputs.html is not None:
         written.append(_whole(outputs.html, page_of(made).encode(), "--html"))
     if outputs.svg is not None:
+        outputs.svg.mkdir(exist_ok=True)
         for one in made:
             for name, drawing in drawings(one).items():
                 _whole(outputs.svg / f"{_named(name)}.svg", drawing.encode(), "--svg")
@@ -68,10 +85,10 @@ def _before(path: Path) -> Thresholds:
     if not path.exists():
         return Thresholds()
     try:
-        return read(path)
+        return read(path, "--out")
     except SetupError as error:
         fix = "Nothing was written. Name another file with --out"
-        raise SetupError.of(f"--out {path}", error.faults[0].problem, fix) from None
+        raise SetupError.of("--out", error.faults[0].problem, fix) from None
 
 
 def _named(name: str) -> str:
@@ -89,7 +106,6 @@ def _whole(path: Path, content: bytes, option: str) -> Path:
     target = path.resolve()
     beside = ""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from ...evaluation.calibration.findings import Calibration
 from .. import screen
+from .naming import told as ids
 from .promises import costs, promises, slices, stability
-from .words import WORDS, Words, doubts, section, share, title, told, verdict
+from .words import WORDS, Words, doubts, left, section, share, title, told, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,8 @@ def rows(found: Gathered) -> None:
     for what, count in counts.items():
         if count:
             screen.line((f"{count:,} {what}", screen.FAINT))
+    for said in (*map(left, collected.strange), *([ids(found.unknown)] if found.unknown else [])):
+        told(("! ", screen.OTHER), said)
     for name in found.closed:
         told(
             ("! ", screen.OTHER),
@@ -119,7 +122,7 @@ def _counts(one: Calibration, words: Words) -> list[tuple[str, str | Text]]:
     if counts.unsure:
         rows.append(("without a number", f"{counts.unsure:,} answers, which are never believed"))
     if counts.strange:
-        rows.append(("strange labels", f"{counts.strange:,} that no answer ever named"))
+        rows.append(("strange labels", f"{counts.strange:,} that name nothing to be answered"))
     if counts.provisional:
         text = f"{counts.judged:,} labelled answers; {counts.more:,} more until it is not"
         rows.append(("provisional", Text(text, screen.OTHER)))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...certificates import AtRisk, Certificate, Key
     from ...evaluation.calibration.descriptions import Share
     from ...evaluation.calibration.labelling import Labels
+    from ...evaluation.calibration.vocabulary import Strange
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -117,12 +118,24 @@ def doubts(certificate: Certificate) -> list[str]:
             f"{certificate.aside:,} labelled rows were set aside: of each subject, or each text"
             " where there is none, one row counts."
         )
+    if certificate.strange:
+        said.append(
+            f"{certificate.strange:,} labelled rows were left out: their labels name nothing that"
+            " can be answered."
+        )
     if certificate.selection and promises(level, sided=certificate.two_sided):
         said.append(
             f"Labels were given selectively, which was accepted: {certificate.selection}. The"
             " promise is about rows like the labelled ones."
         )
     return said
+
+
+def left(strange: Strange) -> str:
+    """Say what became of labels that name nothing."""
+    if strange.known:
+        return f"{strange}. They are left out."
+    return f"{strange}. What else can be answered is not known here, so they count as wrong."
 
 
 def more(level: AtRisk) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from msgspec.structs import replace
 
 from ... import certificates
 from ...discovery import discover
@@ -157,11 +156,7 @@ def _thresholds(settings: Settings, given: Path | None) -> Thresholds:
     if given is None:
         path = settings.globals.thresholds
         return certificates.Thresholds() if path is None else certificates.read(path)
-    try:
-        return certificates.read(given)
-    except SetupError as error:
-        (fault,) = error.faults
-        raise SetupError(replace(fault, where="--thresholds")) from None
+    return certificates.read(given, "--thresholds")
 
 
 def _two(a: str, b: str | None) -> None:

@@ -159,6 +159,7 @@ def _certificate(key: Key, rows: Rows, found: Found, settings: Settings) -> Cert
         recalibrator=Recalibrator(mapped.kind, mapped.parameters) if mapped.kept else None,
         aside=len(rows.aside),
         doubtful=sum(one.doubtful for one in rows.judged),
+        strange=sum(bool(one.strange) and not one.labelled for one in rows.all),
     )
 
 

@@ -19,6 +19,7 @@ from ...points import DecisionPoint
 from .labelling import Given, Teller, from_feedback
 from .samples import Sample
 from .sampling import About, samples_of
+from .vocabulary import Strange, sifted
 
 TENANT = "tenant"  # a field of the state that is always looked for
 
@@ -54,6 +55,7 @@ class Collected(msgspec.Struct, frozen=True):
         wrong_only: Those where it is known only that what was decided was wrong, and the
             provider said something else: they count as wrong.
         unclear: Labelled ones whose label is about none of their questions.
+        strange: Labels that name nothing that can be answered, by question.
 
     """
 
@@ -63,6 +65,7 @@ class Collected(msgspec.Struct, frozen=True):
     unplaced: int = 0
     wrong_only: int = 0
     unclear: int = 0
+    strange: tuple[Strange, ...] = ()
 
 
 def collect(trails: Iterable[Trail], wanted: Wanted) -> Collected:
@@ -73,7 +76,8 @@ def collect(trails: Iterable[Trail], wanted: Wanted) -> Collected:
         seen["decisions"] += 1
         made = _of_trail(trail, wanted, seen)
         samples += made
-    return Collected(tuple(samples), **seen)
+    kept, strange = sifted(samples, wanted.point)
+    return Collected(kept, **seen, strange=strange)
 
 
 def _of_trail(trail: Trail, wanted: Wanted, seen: Counter[str]) -> list[Sample]:
@@ -115,7 +119,7 @@ def _latest(trail: Trail, provider: str) -> Given | None:
     record = trail.decision.record
     decided = record.provider == provider
     given = [
-        Given(one, record.at, live=True, decided=decided)
+        Given(one, record.at, live=True, decided=decided, beside=record.outcome)
         for one in record.attempts
         if one.provider == provider
     ]

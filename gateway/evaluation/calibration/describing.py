@@ -34,7 +34,6 @@ def counts(rows: Rows) -> Counts:
     answered = [one for one in rows.all if one.answered]
     gold = Counter(written(one.gold) for one in rows.labelled if one.gold is not None)
     answers = Counter(_answer(one) for one in answered)
-    named = {*answers, *(name for one in answered for name in one.distribution or ())}
     judged = len(rows.judged)
     return Counts(
         rows=len(rows.all),
@@ -49,7 +48,7 @@ def counts(rows: Rows) -> Counts:
         unsure=sum(one.confidence(rows.scale) is None for one in answered),
         gold=dict(gold.most_common()),
         answers=dict(answers.most_common()),
-        strange=0 if rows.score else sum(n for name, n in gold.items() if name not in named),
+        strange=sum(bool(one.strange) for one in rows.all),
         provisional=judged < FIRM,
         more=max(0, FIRM - judged),
     )

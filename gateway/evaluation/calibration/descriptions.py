@@ -43,7 +43,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         unsure: Answers without the number that is compared; they can never be accepted.
         gold: Label → labelled rows.
         answers: Answer → answered rows.
-        strange: Labels that no answer and no distribution ever names.
+        strange: Labels that name nothing that can be answered.
         provisional: Fewer than 200 judged rows.
         more: Judged rows that are still missing until it is provisional no longer.
 

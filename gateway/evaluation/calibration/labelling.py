@@ -126,9 +126,15 @@ def of_question(outcome: Outcome, question: str, sole: str | None) -> Value | No
 
 def alike(label: Value, given: Value) -> Value:
     """Write a *label* as an answer is written: a truth in words becomes one, a number a name."""
-    if isinstance(given, bool) and not isinstance(label, bool):
-        return TRUTHS.get(str(label).strip().lower(), label)
+    if isinstance(given, bool):
+        known = truth(label)
+        return label if known is None else known
     return written(label) if isinstance(given, str) else label
+
+
+def truth(label: Value) -> bool | None:
+    """Read the label of a predicate: `true`, `yes`, 1 and their opposites; None for any other."""
+    return label if isinstance(label, bool) else TRUTHS.get(written(label).strip().lower())
 
 
 def written(value: Value) -> str:

@@ -46,6 +46,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
             they are.
         doubtful: What was decided was wrong, this answer is another one, and nobody knows what
             would have been right.
+        strange: A label that names nothing that can be answered. Where it is known what can, it
+            is left out: `gold` and `right` are None.
+        decided: What was decided in the end, by whomever.
         told: When the label was first known, in seconds since the epoch.
         probability: That of the answer, if a distribution was given.
         reported: The provider's own confidence; of a predicate the probability.
@@ -77,6 +80,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     gold: Value | None = None
     right: bool | None = None
     doubtful: bool = False
+    strange: str = ""
+    decided: Value | None = None
     told: float = 0.0
     probability: float | None = None
     reported: float | None = None

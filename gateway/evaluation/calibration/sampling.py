@@ -86,7 +86,7 @@ def _placed(one: Sample, given: Given, beside: Value | None, question: Question 
         place_ = "decided" if given.decided else "passed on"
     elif beside is not None and one.value is not None:
         place_ = "same" if _same(one, beside, question) else "other"
-    return msgspec.structs.replace(one, beside=place_)
+    return msgspec.structs.replace(one, beside=place_, decided=beside)
 
 
 def _same(one: Sample, beside: Value, question: Question | None) -> bool:
