@@ -152,6 +152,30 @@ def test_an_empty_journal_is_no_fault() -> None:
     assert "No decision is recorded yet" in run.stderr
 
 
+def test_a_name_that_the_journal_does_not_hold_is_told_with_those_it_does() -> None:
+    kept()
+
+    near, far = invoke("tail", "--point", "roter"), invoke("tail", "--point", "PRICE")
+
+    assert (near.exit_code, near.stdout) == (0, "")
+    assert "no decision of ROTER is recorded. Did you mean ROUTER?" in near.stderr
+    assert "no decision of PRICE is recorded. The journal holds FRAUD, ROUTER" in far.stderr
+    assert "yet" not in near.stderr + far.stderr
+    assert invoke("tail", "-n", "0").exit_code == 2
+
+
+def test_a_row_of_a_replayed_file_is_nobodys_decision() -> None:
+    kept(decision(1, provider="", variant="", outcome=None), decision(2, provider="", outcome=None))
+
+    lines = invoke("tail").stdout.splitlines()
+    shown = invoke("show", f"{1:032x}").stdout
+
+    assert re.split("  +", lines[0])[3:] == ["–", "replayed row"]
+    assert re.split("  +", lines[1])[3:] == ["–", "nobody"]
+    assert "nobody: it is a row of a replayed file" in shown
+    assert "by the plan" not in shown
+
+
 def test_what_comes_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each decision once, also one that another process writes late."""
     monkeypatch.setattr("pointsman.gateway.cli.journal.command.EVERY", 0)
@@ -305,6 +329,36 @@ def test_an_export_can_be_of_a_point_or_a_time() -> None:
     assert "--since" in invoke("export", "-", "--since", "soon").stderr
 
 
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet", "-"])
+def test_an_export_of_a_point_that_is_not_there_makes_no_file(name: str, tmp_path: Path) -> None:
+    kept()
+
+    run = invoke("export", name, "--point", "ROTER")
+
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "--point: no decision of ROTER is recorded. Did you mean ROUTER?" in run.stderr
+    assert [one.name for one in tmp_path.iterdir()] == [".pointsman"]
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.parquet"])
+def test_an_export_into_a_folder_that_is_not_there_names_it(name: str) -> None:
+    kept()
+
+    run = invoke("export", f"nodir/{name}")
+
+    assert run.exit_code == 2
+    assert "nodir: there is no such folder" in run.stderr
+    assert name not in run.stderr
+
+
+def test_a_file_that_cannot_be_written_is_named_and_not_its_draft(tmp_path: Path) -> None:
+    name = "x" * 250 + ".jsonl"  # a file system takes 255
+    with pytest.raises(OSError, match="name too long") as error:
+        write_file(ALL, tmp_path / name)
+
+    assert error.value.filename == str(tmp_path / name)
+
+
 def test_parquet_has_columns_for_queries() -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     write_file(ALL, Path("all.parquet"))
@@ -349,6 +403,55 @@ def test_a_row_that_no_database_takes_is_counted(tmp_path: Path) -> None:
     assert run.exit_code == 0
     assert "1 rows were left out" in run.stderr
     assert all_of("sqlite:///.pointsman/journal.db") == ALL
+
+
+WITHOUT = "hashed with the key of another journal"
+ANOTHER = "None of their subjects was known here"
+
+
+def test_an_import_says_which_key_its_subjects_need(tmp_path: Path) -> None:
+    """Without it nobody is found; no key is made that would hide that."""
+    write_file(ALL, tmp_path / "all.jsonl")
+
+    run = invoke("import", "all.jsonl")
+
+    assert run.exit_code == 0
+    assert WITHOUT in run.stderr
+    assert "bring it along as journal.db.key, or set DECISION_JOURNAL_KEY" in run.stderr
+    assert not list((tmp_path / ".pointsman").glob("*.key"))
+    assert "DECISION_JOURNAL_KEY" in invoke("forget", "x", "--yes").stderr
+    assert WITHOUT not in invoke("import", "all.jsonl").stderr  # they are known by now
+
+
+def test_an_import_into_a_journal_with_a_key_of_its_own_says_so(tmp_path: Path) -> None:
+    env = {"DECISION_JOURNAL": "sqlite:///new.db"}
+    write_file(ALL, tmp_path / "all.jsonl")
+    made = Journal(JournalSettings(env["DECISION_JOURNAL"]), tell=lambda *_: None)
+    kept(decision(9, subject=made.subject_hash("me")), url=env["DECISION_JOURNAL"])
+
+    run = invoke("import", "all.jsonl", env=env)
+
+    assert ANOTHER in run.stderr
+    assert "another key than new.db.key" in run.stderr
+    given = {**env, "DECISION_JOURNAL": "sqlite:///other.db", "DECISION_JOURNAL_KEY": KEY}
+    assert (
+        "another key than DECISION_JOURNAL_KEY" in invoke("import", "all.jsonl", env=given).stderr
+    )
+
+
+def test_an_import_without_subjects_or_of_its_own_rows_warns_of_none(tmp_path: Path) -> None:
+    kept()
+    write_file(ALL, tmp_path / "all.jsonl")
+    write_file([decision(1), verdict(2, 1)], tmp_path / "nobody.jsonl")
+
+    own = invoke("import", "all.jsonl")
+    nobody = invoke("import", "nobody.jsonl", env={"DECISION_JOURNAL": "sqlite:///new.db"})
+    none = {"DECISION_JOURNAL": "sqlite:///none.db", "DECISION_JOURNAL_CONTENT": "none"}
+    unkept = invoke("import", "all.jsonl", env=none)
+
+    for run in (own, nobody, unkept):
+        assert run.exit_code == 0
+        assert "!" not in run.stderr
 
 
 def test_a_file_that_is_none_of_ours_is_told(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ import gc
 import multiprocessing
 import os
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import zlib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,10 +27,13 @@ import pytest
 from journaled import decision, verdict
 from pointsman import Ask
 from pointsman.gateway.journal.aside import NAME, put_aside
+from pointsman.gateway.journal.content import Content, Key
 from pointsman.gateway.journal.journal import Journal, JournalSettings
+from pointsman.gateway.journal.loader import Loader
 from pointsman.gateway.journal.segments import line_of, row_of
 from pointsman.gateway.journal.spool import Spool
 from pointsman.gateway.journal.store import Store
+from pointsman.gateway.journal.writer import Writer
 from recording import QUESTION, Heard, decided, ids, ids_of, journal_at, until
 
 pytest.importorskip("sqlalchemy")
@@ -75,7 +80,7 @@ def path(tmp_path: Path) -> Path:
 
 def unreachable(path: Path) -> Path:
     """Make sure that there can be no database at *path* until what stands there is gone."""
-    path.mkdir()
+    path.symlink_to(path.parent / "gone" / path.name)  # what is known only by opening it
     return path
 
 
@@ -305,7 +310,7 @@ def leave(path: Path, entries: list[Any]) -> Path:
     with journal_at(path, key=KEY) as journal:
         for entry in entries:
             journal.put(entry)
-    path.rmdir()
+    path.unlink()
     (segment,) = spooled(path)
     return segment
 
@@ -318,7 +323,7 @@ def test_what_the_database_does_not_take_waits_for_the_next_process(path: Path) 
             journal.put(entry)
         journal.close()
         assert heard.named("journal.closed") == [{"lost": 0, "left": 10, "unwritten": 0}]
-    path.rmdir()
+    path.unlink()
     with journal_at(path, key=KEY) as later:
         assert later.flush()
         assert ids(later) == ids_of(entries)
@@ -346,7 +351,7 @@ def test_databases_that_share_a_folder_do_not_share_rows(path: Path) -> None:
         other.put(others)
         assert other.flush()
         assert ids(other) == ids_of([others])
-    blocked.rmdir()
+    blocked.unlink()
     with journal_at(blocked, key=KEY, spool=spool) as journal:
         assert journal.flush()
         assert ids(journal) == ids_of([mine])
@@ -368,7 +373,7 @@ def test_large_states_fill_several_segments(path: Path) -> None:
         for entry in entries:
             journal.put(entry)
     assert len(spooled(path)) > 1
-    path.rmdir()
+    path.unlink()
     with journal_at(path, key=KEY, content="full") as later:
         assert later.flush()
         states = [trail.decision.kept.state for trail in later.store().trails()]
@@ -507,7 +512,7 @@ def test_a_long_outage_takes_few_of_the_hosts_files(
             journal.put(entry)
             journal.flush()
         assert 1 < len(spooled(path)) <= 4
-        path.rmdir()
+        path.unlink()
         assert until(journal.flush)
         assert ids(journal) == ids_of(entries)
         assert spooled(path) == []
@@ -616,8 +621,8 @@ def test_a_listener_that_fails_stops_nothing(path: Path, raised: type[BaseExcept
 def test_a_disk_that_does_not_write_keeps_entries_in_the_queue(path: Path) -> None:
     heard, entries = Heard(), [decided(n) for n in range(200)]
     spool = path.parent / "spool"
-    spool.write_text("a file where the folder should be")
     with journal_at(path, heard, spool=spool) as journal:
+        spool.write_text("a file where the folder should be")
         for entry in entries[:100]:
             journal.put(entry)
         assert not journal.flush()
@@ -630,7 +635,9 @@ def test_a_disk_that_does_not_write_keeps_entries_in_the_queue(path: Path) -> No
         assert ids(journal) == ids_of(entries)
         assert journal.lost == 0
 
-    assert heard.named("journal.spool_down") == [{"problem": "NotADirectoryError"}]
+    (told,) = heard.named("journal.spool_down")
+    assert told["problem"].startswith("DECISION_JOURNAL_SPOOL: its file cannot be written (Not a d")
+    assert str(path.parent) not in told["problem"]
 
 
 def test_a_full_queue_counts_what_is_lost_and_says_so(
@@ -640,8 +647,8 @@ def test_a_full_queue_counts_what_is_lost_and_says_so(
     monkeypatch.setattr("pointsman.gateway.journal.writer.BOUND", 1000)
     heard, entry, puts = Heard(), decided(), 1300
     spool = path.parent / "spool"
-    spool.write_text("a file where the folder should be")
     with journal_at(path, heard, spool=spool) as journal:
+        spool.write_text("a file where the folder should be")
         journal.put(entry)
         heard.wait_for("journal.spool_down")
         for _ in range(puts - 1):
@@ -662,8 +669,8 @@ def test_long_states_fill_the_queue_too(path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("pointsman.gateway.journal.writer.HEAVY", 1_000_000)
     heard, entries = Heard(), [decided(ask=Ask("x" * 100_000, {"team": QUESTION})) for _ in "12345"]
     spool = path.parent / "spool"
-    spool.write_text("a file where the folder should be")
     with journal_at(path, heard, spool=spool) as journal:
+        spool.write_text("a file where the folder should be")
         journal.put(decided())
         heard.wait_for("journal.spool_down")
         for _ in range(30):
@@ -702,46 +709,50 @@ def test_half_an_emoji_in_a_label_is_written_as_none(path: Path) -> None:
 
 # --- killed ------------------------------------------------------------------------------
 
-KILLED = """
-import contextlib, sys
-from pathlib import Path
-from pointsman.gateway.journal.content import Content, Key
-from pointsman.gateway.journal.loader import Loader
-from pointsman.gateway.journal.segments import line_of
-from pointsman.gateway.journal.spool import Spool
-from pointsman.gateway.journal.writer import Writer
-from recording import decided
 
-class Told(Spool):
-    def append(self, lines):
+class Telling(Spool):
+    """Says what it has, once it has it."""
+
+    def __init__(self, folder: Path, pipe: int) -> None:
+        super().__init__(folder)
+        self._pipe = pipe
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Append, and say so."""
         super().append(lines)
-        sys.stdout.buffer.write(b"".join(lines))
-        sys.stdout.buffer.flush()
+        told = memoryview(b"".join(lines))
+        while told:
+            told = told[os.write(self._pipe, told) :]
 
-def say(*_, **__): ...
 
-path, first, key = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-spool = Told(Path(path + ".spool"))
-writer = Writer(Content("hash", Key(key, None), None, say), spool,
-                Loader(spool, f"sqlite:///{path}", say), say)
-print("begun", flush=True)
-for n in range(first, first + 100_000):
-    writer.put(decided(n))
-writer.flush(None)
-"""
+def puts_until_killed(path: Path, first: int, pipe: int) -> None:
+    def say(*_: object, **__: object) -> None: ...
+
+    spool = Telling(path.with_name(f"{path.name}.spool"), pipe)
+    loader = Loader(spool, f"sqlite:///{path}", say)
+    writer = Writer(Content("hash", Key(KEY, None), None, say), spool, loader, say)
+    for n in range(first, first + 100_000):
+        writer.put(decided(n))
+    writer.flush(None)
 
 
 def killed(path: Path, first: int, after: float) -> list[str]:
     """Kill a process *after* some seconds of work; give what it had in the spool by then."""
-    run = python(KILLED, path, first, KEY, stdout=subprocess.PIPE)
-    assert run.stdout is not None
-    assert run.stdout.readline() == "begun\n"
-    killing = threading.Timer(after, run.kill)
+    reading, pipe = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        with contextlib.suppress(BaseException):
+            puts_until_killed(path, first, pipe)
+        os._exit(1)
+    os.close(pipe)
+    killing = threading.Timer(after, os.kill, (child, signal.SIGKILL))
     killing.start()
-    lines = run.stdout.read().split("\n")[:-1]
-    run.stdout.close()
-    assert run.wait() == -9
-    found = [row_of(line.encode()) for line in lines]
+    with open(reading, "rb") as told:  # noqa: PTH123 - a descriptor
+        lines = told.read().split(b"\n")[:-1]
+    killing.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    found = [row_of(line) for line in lines]
     return [row.id for row in found if row is not None]
 
 
@@ -750,6 +761,8 @@ def checked(path: Path) -> None:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@forks
+@ignore_threads
 def test_a_kill_takes_nothing_that_was_in_the_spool(path: Path) -> None:
     """The next process loads it; the rows that the killed one had not spooled are the only ones."""
     told = killed(path, 0, after=0.3)
@@ -763,6 +776,8 @@ def test_a_kill_takes_nothing_that_was_in_the_spool(path: Path) -> None:
     checked(path)
 
 
+@forks
+@ignore_threads
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_fifty_kills_at_random_points_lose_nothing_and_tear_nothing(path: Path) -> None:

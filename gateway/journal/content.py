@@ -22,13 +22,13 @@ from ..points import DecisionPoint
 from ..questions import Ask
 from ..state import clean
 from .entries import Decided, Entry, Shadowed
+from .places import KEY as VARIABLE
 from .rows import DecisionRow, Kept, Row, ShadowRow
 
 Keep: TypeAlias = Literal["none", "hash", "full"]
 Say: TypeAlias = Callable[..., None]
 """`say(level, event, **fields)`; never raises."""
 
-VARIABLE = "DECISION_JOURNAL_KEY"
 SHORTEST = 16  # characters of a key; a shorter one is guessed, and with it every subject
 DIGITS = 32  # hexadecimal, 128 bits of HMAC-SHA256: half of it, as RFC 2104 § 5 allows
 _MADE = re.compile(r"[0-9a-f]{64}\n")

@@ -11,7 +11,7 @@ import gzip
 import secrets
 import zlib
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -42,6 +42,19 @@ def suffix_of(path: Path) -> str:
     raise SetupError.of(str(path), "its name does not say what kind of file it is", FIX)
 
 
+def check_place(path: Path) -> None:
+    """
+    Check whether a file can be written there, before anything is read for it.
+
+    Raises:
+        SetupError: Its ending is unknown, or its folder is not there.
+
+    """
+    suffix_of(path)
+    if not path.parent.is_dir():
+        raise SetupError.of(str(path.parent), "there is no such folder", "Make it, or name another")
+
+
 def write_lines(rows: Iterable[Row], stream: IO[bytes]) -> None:
     """Write each row as a line of JSON."""
     for row in rows:
@@ -54,10 +67,12 @@ def write_file(rows: Iterable[Row], path: Path) -> None:
     Write *rows* into a file; whoever looks finds all of it, or what was there before.
 
     Raises:
-        SetupError: The file's ending is unknown, or its library is not installed.
+        SetupError: The file's ending is unknown, its folder is not there, or its library is not
+            installed.
         OSError: It cannot be written.
 
     """
+    check_place(path)
     suffix = suffix_of(path)
     with _whole(path) as draft:
         if suffix == PARQUET:
@@ -118,5 +133,10 @@ def _whole(path: Path) -> Generator[Path]:
     try:
         yield draft
         draft.replace(path)
+    except OSError as error:
+        if str(error.filename) == str(draft):
+            error.filename = str(path)  # the one that was asked for
+        raise
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong before is told
+            draft.unlink(missing_ok=True)

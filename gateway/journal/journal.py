@@ -19,13 +19,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from ..errors import SetupError
+from ..errors import SetupError, raise_all
 from ..masking import Mask
-from .addresses import Address, address
+from .addresses import WHERE, Address, address
 from .content import Content, Keep, Key
 from .entries import Entry
 from .exits import CLOSING, forget_all
 from .loader import Loader
+from .places import SPOOL, SPOOL_FIX, of_file, of_folder
 from .spool import Spool
 from .store import Store
 from .writer import Writer
@@ -75,7 +76,7 @@ class Journal:
 
     Raises:
         SetupError: The address is at fault, its library is missing, the key is too short, is
-            damaged, or must be given.
+            damaged, or must be given; the file is no database; rows could not wait in the spool.
 
     """
 
@@ -85,9 +86,10 @@ class Journal:
         file = made.file
         self._url = settings.url if file is None else f"sqlite:///{quote(str(file))}"
         self._spool = _spool(made, settings.spool)
+        _check(file, self._spool, settings)
         key = None
         if settings.content != "none":
-            key = Key(settings.key, file and file.with_name(f"{file.name}.key"), file)
+            key = Key(settings.key, _key_file(file), file)
         self._tell = tell
         self._content = Content(settings.content, key, mask, _saying(tell))
         self._begin()
@@ -133,9 +135,9 @@ class Journal:
         Write what was put, load it as far as the database takes it, and end the threads.
 
         What the database does not take stays in the spool for the next process. A database
-        that is not reachable is not waited for, save for an attempt that is under way; what
-        the local disk does not take in time is lost and counted. An entry put later starts
-        the journal again.
+        that is not reachable is not waited for, save for an attempt that is under way; a local
+        disk that does not write is tried once more, and what it does not take then, or not in
+        time, is lost and counted. An entry put later starts the journal again.
 
         Args:
             seconds: For all of it.
@@ -192,6 +194,39 @@ def spool_of(settings: JournalSettings) -> Path:
     return _spool(address(settings.url), settings.spool)
 
 
+def key_file(settings: JournalSettings) -> Path | None:
+    """
+    Name the file of the key that is made where none is given; None for a server.
+
+    Raises:
+        SetupError: The address is at fault.
+
+    """
+    return _key_file(address(settings.url).file)
+
+
+def _key_file(file: Path | None) -> Path | None:
+    return file and file.with_name(f"{file.name}.key")
+
+
+def _check(file: Path | None, spool: Path, given: JournalSettings) -> None:
+    """
+    Find what would lose rows later.
+
+    Raises:
+        SetupError: There can be no database there, no spool, or no key.
+
+    """
+    where = WHERE if given.spool is None and file is not None else SPOOL
+    faults = [of_folder(spool, where)]
+    if file is not None:
+        faults.append(of_file(file))
+        key = file.with_name(f"{file.name}.key")
+        if given.key is None and given.content != "none" and not os.path.lexists(key):
+            faults.append(of_folder(file.parent, WHERE))
+    raise_all(dict.fromkeys(one for one in faults if one is not None))
+
+
 def _spool(made: Address, given: Path | None) -> Path:
     """Choose where rows wait: never where those for another database do."""
     if given is None and made.file is not None:
@@ -204,8 +239,7 @@ def _spool(made: Address, given: Path | None) -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        fix = "Name a folder on the local disk"
-        raise SetupError.of("DECISION_JOURNAL_SPOOL", "this user has no home folder", fix) from None
+        raise SetupError.of(SPOOL, "this user has no home folder", SPOOL_FIX) from None
     return home / STATE / name
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import SetupError
 from .addresses import WHERE
+from .places import NO_DATABASE, NO_DATABASE_FIX
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
@@ -71,7 +72,6 @@ def told() -> Generator[None]:
 def _ours(error: DBAPIError) -> Exception:
     said = str(error.orig).lower()
     if any(part in said for part in DAMAGED):
-        fix = "Name another file, or move this one away; a new one is made"
-        return SetupError.of(WHERE, "the file is no database, or is damaged", fix)
+        return SetupError.of(WHERE, NO_DATABASE, NO_DATABASE_FIX)
     known = (meaning for part, meaning in KNOWN.items() if part in said)
     return StoreDown(next(known, f"it cannot be reached ({type(error.orig).__name__})"))

@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ..errors import SetupError
 from ..forks import Lock
 from . import exits
 from .content import Content, Say
 from .entries import Entry
 from .exits import CLOSING
 from .loader import Loader, Mark
+from .places import KEY, SPOOL, told
 from .segments import line_of
 from .spool import Spool
 
@@ -189,7 +189,7 @@ class Writer:
         while item is not None:
             stopped = stopped or isinstance(item, Stop)
             if not isinstance(item, Stop | Mark):
-                if not self._insist(self._content.ready):
+                if not self._insist(self._content.ready, KEY):
                     return self._drop(item)
                 self._make(item)
             elif not self._spooled():
@@ -228,7 +228,7 @@ class Writer:
         """Append the lines that are made; False if they are lost."""
         if not self._made:
             return True
-        kept = self._insist(lambda: self._spool.append(self._made))
+        kept = self._insist(lambda: self._spool.append(self._made), SPOOL)
         if kept:
             self._loader.wake()
         else:
@@ -236,14 +236,15 @@ class Writer:
         self._made.clear()
         return kept
 
-    def _insist(self, do: Callable[[], None]) -> bool:
-        """Do it until it is done; False if it could not be done before all is closed."""
+    def _insist(self, do: Callable[[], None], variable: str) -> bool:
+        """Do it until it is done; False if it failed again when somebody closes."""
         while True:
+            last = self._down and self._until is not None
             try:
                 do()
             except BaseException as fault:  # noqa: BLE001 - whatever it is, the entries are still here
-                self._failed(fault)
-                if self._until is not None and time.monotonic() >= self._until:
+                self._failed(fault, variable)
+                if last:
                     return False
                 time.sleep(PAUSE)
                 continue
@@ -252,14 +253,13 @@ class Writer:
                 self._say("info", "journal.spool_back")
             return True
 
-    def _failed(self, fault: BaseException) -> None:
+    def _failed(self, fault: BaseException, variable: str) -> None:
         with self._lock:
             for mark in self._waiting:
                 mark.end(kept=False)
         if not self._down:
             self._down = True
-            told = str(fault) if isinstance(fault, SetupError) else type(fault).__name__
-            self._say("error", "journal.spool_down", problem=told)
+            self._say("error", "journal.spool_down", problem=told(fault, variable))
 
     def _lose(self, count: int) -> None:
         """Count what is lost, and say so once a second at most."""

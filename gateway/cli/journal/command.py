@@ -14,9 +14,9 @@ from ...journal import aside
 from ...points import suffix_of
 from .. import screen
 from .files import export_rows, import_rows
-from .opening import journal_of, keeping, spool_of
+from .opening import journal_of, keeping, spool_of, unknown
 from .times import age, clock
-from .trail import printable, said, shown, who
+from .trail import printable, replayed, said, shown, who
 
 if TYPE_CHECKING:
     from ...journal.journal import Journal
@@ -40,7 +40,7 @@ journal.command("import")(import_rows)
 def tail(
     ctx: typer.Context,
     *,
-    count: Annotated[int, typer.Option("-n", "--lines", min=0, help="How many.")] = 20,
+    count: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many.")] = 20,
     point: Annotated[str | None, typer.Option(help="Of this point only.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as they come.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each.")] = False,
@@ -50,11 +50,20 @@ def tail(
     with journal_of(ctx) as store:
         found = [*store.trails(point=name, newest_first=True, limit=count)][::-1]
         _print(found, as_json=as_json)
-        if not found and not follow:
-            screen.note("No decision is recorded yet.")
+        if not found:
+            _nothing(store, name, follow=follow)
         if follow:
             for trails in _coming(store, name, found):
                 _print(trails, as_json=as_json)
+
+
+def _nothing(store: Store, point: str | None, *, follow: bool) -> None:
+    """Say that there is nothing; who follows waits for it, unless the name is wrong."""
+    error = None if point is None else unknown(store, point)
+    if error is not None and store.points():
+        screen.faults(error.faults, "!", screen.OTHER)
+    elif not follow:
+        screen.note("No decision is recorded yet.")
 
 
 def _coming(store: Store, point: str | None, found: Iterable[Trail]) -> Iterator[list[Trail]]:
@@ -93,11 +102,12 @@ def _line(record: Record, point: int, outcome: int) -> None:
     why = "" if record.reason == Reason.OK else f"  {record.variant}: {record.reason}"
     sure = f" {record.confidence:.2f}" if record.confidence else ""
     good = record.provider and not record.undecided
+    whose = screen.FAINT if replayed(record) else screen.BAD
     screen.line(
         (f"{clock(record.at)}  {record.id[:SHORT]}  ", screen.FAINT),
         (f"{printable(record.point):<{point}}", "bold"),
         f"  {_short(record):<{outcome}}  ",
-        (f"{who(record)}{sure}", (screen.OTHER if why else screen.GOOD) if good else screen.BAD),
+        (f"{who(record)}{sure}", (screen.OTHER if why else screen.GOOD) if good else whose),
         (why, screen.FAINT),
     )
 

@@ -16,7 +16,8 @@ from rich.progress import Progress, TextColumn
 
 from ...points import suffix_of as name_of
 from .. import screen
-from .opening import journal_of
+from .opening import journal_of, unknown, wanted
+from .subjects import hashed, strange, warning
 from .times import moment
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ def export_rows(
     ] = None,
 ) -> None:
     """Write the journal into a file, with everything that is kept."""
-    from ...journal.exporting import suffix_of, write_file, write_lines
+    from ...journal.exporting import check_place, write_file, write_lines
 
     start = None if since is None else moment(since, "--since", time.time())
     counted: Counter[str] = Counter()
     if str(file) != "-":
-        suffix_of(file)
+        check_place(file)
+    name = None if point is None else name_of(point)
     with journal_of(ctx) as store:
-        rows = _watched(_chosen(store, point, start), counted)
+        if name is not None and (error := unknown(store, name)) is not None:
+            raise error
+        rows = _watched(_chosen(store, name, start), counted)
         if str(file) == "-":
             write_lines(rows, sys.stdout.buffer)
             return
@@ -61,24 +65,25 @@ def import_rows(
     """Read a file into the journal; what is there already stays as it is."""
     from ...journal.exporting import read_file
 
-    for _ in read_file(file):  # all of it is read first: a bad line leaves nothing half-done
-        pass
+    subjects = hashed(read_file(file))  # all is read first: a bad line leaves nothing half-done
     counted: Counter[str] = Counter()
     refused = 0
     with journal_of(ctx, new=True) as store, closing(_watched(read_file(file), counted)) as rows:
+        unheard = strange(store, subjects)
         while batch := [*islice(rows, BATCH)]:
             refused += len(store.write(batch))
     _told(counted, str(file))
     if refused:
         screen.note(("! ", screen.OTHER), f"{refused:,} rows were left out: no database takes them")
+    if unheard and (told := warning(wanted(ctx))) is not None:
+        screen.note(("! ", screen.OTHER), told)
 
 
 def _chosen(store: Store, point: str | None, since: float | None) -> Iterator[Row]:
     if point is None and since is None:
         yield from store.rows()
         return
-    name = None if point is None else name_of(point)
-    for trail in store.trails(point=name, since=since):
+    for trail in store.trails(point=point, since=since):
         yield trail.decision
         yield from trail.shadows
         yield from trail.feedback

@@ -7,6 +7,7 @@ keep anybody from reading what was decided.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -17,13 +18,14 @@ from ...errors import SetupError, raise_all
 from ...journaling import JOURNAL, journal_settings, store_of
 from ...settings import Settings
 from ..session import HERE, Session
+from .trail import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import typer
 
-    from ...journal.journal import Journal
+    from ...journal.journal import Journal, JournalSettings
     from ...journal.store import Store
 
 
@@ -62,9 +64,8 @@ def keeping(ctx: typer.Context) -> Generator[Journal]:
     from ...journal.journal import Journal
 
     with journal_of(ctx):
-        wanted = journal_settings(_settings(ctx.obj))
-    assert wanted is not None
-    journal = Journal(wanted, tell=_silent)
+        kept = wanted(ctx)
+    journal = Journal(kept, tell=_silent)
     try:
         if not journal.flush(WAITING):
             raise _down("rows wait in the spool that it does not take")
@@ -84,9 +85,33 @@ def spool_of(ctx: typer.Context) -> Path:
     """
     from ...journal import journal
 
-    wanted = journal_settings(_settings(ctx.obj))
-    assert wanted is not None
-    return journal.spool_of(wanted)
+    return journal.spool_of(wanted(ctx))
+
+
+def wanted(ctx: typer.Context) -> JournalSettings:
+    """
+    Give what the journal's variables say.
+
+    Raises:
+        SetupError: No journal is kept.
+
+    """
+    found = journal_settings(_settings(ctx.obj))
+    if found is None:
+        raise SetupError.of(JOURNAL, "no journal is kept", "Name a database")
+    return found
+
+
+def unknown(store: Store, point: str) -> SetupError | None:
+    """Say that no decision of *point* is there, and which are; None where one is."""
+    held = [printable(name) for name in store.points()]
+    if point in held:
+        return None
+    near = difflib.get_close_matches(point, held, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    more = ", …" if len(held) > MANY else ""
+    fix = f"{hint}The journal holds {', '.join(held[:MANY]) or 'no decision'}{more}"
+    return SetupError.of("--point", f"no decision of {point} is recorded", fix)
 
 
 def _silent(level: str, event: str, fields: Mapping[str, Any]) -> None:
@@ -94,6 +119,7 @@ def _silent(level: str, event: str, fields: Mapping[str, Any]) -> None:
 
 
 WAITING = 60.0  # seconds for what waits in the spool
+MANY = 10  # points that are named
 
 
 @contextmanager

@@ -59,14 +59,23 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in text)
 
 
+def replayed(record: Record) -> bool:
+    """Whether it is a row of a replayed file, about which nobody was asked to decide."""
+    return not record.variant and not record.provider and not record.undecided
+
+
 def who(record: Record) -> str:
     """Name who decided."""
+    if replayed(record):
+        return "replayed row"
     if record.undecided:
         return "nobody"
     return record.provider or "nobody"
 
 
 def _style(record: Record) -> str:
+    if replayed(record):
+        return screen.FAINT
     if record.undecided or not record.provider:
         return screen.BAD
     return screen.OTHER if record.fallback else screen.GOOD
@@ -98,6 +107,8 @@ def _about(row: DecisionRow) -> Pairs:
 def _by(record: Record) -> Text:
     if record.undecided:
         return Text("nobody: the point's safe outcome stands", screen.BAD)
+    if replayed(record):
+        return Text("nobody: it is a row of a replayed file", screen.FAINT)
     if not record.provider:
         return Text("nobody: no answer, and no fallback", screen.BAD)
     sure = f", confidence {record.confidence:.3f}" if record.confidence else ""
@@ -106,6 +117,8 @@ def _by(record: Record) -> Text:
 
 
 def _assigned(record: Record) -> str:
+    if replayed(record):
+        return "–"
     if record.exposure is None:
         return f"{record.variant}, by the plan"
     one = record.exposure
