@@ -91,7 +91,8 @@ class Session:
         read = Environment.read(None, self.env_file)
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
-        if keeps and f"{PREFIX}JOURNAL" not in read.values:
+        # in a folder that takes nothing, a journal that nobody asked for is no reason to stop
+        if keeps and f"{PREFIX}JOURNAL" not in read.values and os.access(Path.cwd(), os.W_OK):
             over.setdefault(f"{PREFIX}JOURNAL", HERE)
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)

@@ -89,7 +89,7 @@ class Journal:
         _check(file, self._spool, settings)
         key = None
         if settings.content != "none":
-            key = Key(settings.key, _key_file(file), file)
+            key = Key(settings.key, file and _key_file(file), file)
         self._tell = tell
         self._content = Content(settings.content, key, mask, _saying(tell))
         self._begin()
@@ -202,11 +202,12 @@ def key_file(settings: JournalSettings) -> Path | None:
         SetupError: The address is at fault.
 
     """
-    return _key_file(address(settings.url).file)
+    file = address(settings.url).file
+    return file and _key_file(file)
 
 
-def _key_file(file: Path | None) -> Path | None:
-    return file and file.with_name(f"{file.name}.key")
+def _key_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}.key")
 
 
 def _check(file: Path | None, spool: Path, given: JournalSettings) -> None:
@@ -221,8 +222,8 @@ def _check(file: Path | None, spool: Path, given: JournalSettings) -> None:
     faults = [of_folder(spool, where)]
     if file is not None:
         faults.append(of_file(file))
-        key = file.with_name(f"{file.name}.key")
-        if given.key is None and given.content != "none" and not os.path.lexists(key):
+        makes = given.key is None and given.content != "none"
+        if makes and not os.path.lexists(_key_file(file)):
             faults.append(of_folder(file.parent, WHERE))
     raise_all(dict.fromkeys(one for one in faults if one is not None))
 
