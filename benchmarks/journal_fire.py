@@ -108,7 +108,7 @@ def fire(url: str, spool: Path, breaking: Breaking, decisions: int, times: Times
         "DECISION_JOURNAL_SPOOL": str(spool),
     }
     gateway = Gateway.from_env(variables, plugins=[Fixed()])
-    journal = gateway._journal  # noqa: SLF001 - what the gateway puts into is what is timed
+    journal = gateway._wiring.keeper.journal  # noqa: SLF001 - what the gateway puts into is what is timed
     assert journal is not None
     timed(journal, puts)
     team = gateway.point("TEAM", QUESTION)(route)
