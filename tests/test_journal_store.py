@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import hypothesis.strategies as st
 import msgspec
@@ -522,12 +523,15 @@ ADDRESSES = [
 
 @pytest.mark.parametrize("url", ADDRESSES)
 def test_an_address_is_read_as_sqlalchemy_reads_it(url: str) -> None:
-    """So that it means the same wherever else it is used."""
+    """So that it means the same wherever else it is used; 2.0 left a name's `%20` as it is."""
     pytest.importorskip("psycopg")
     parts, made = sqlalchemy.make_url(url), address(url)
+    name = parts.database
+    if name is not None and sqlalchemy.__version__.startswith("2.0."):
+        name = unquote(name)
 
     assert (made.username, made.password) == (parts.username or None, parts.password)
-    assert (made.host, made.port, made.database) == (parts.host, parts.port, parts.database)
+    assert (made.host, made.port, made.database) == (parts.host, parts.port, name)
     assert made.query == parts.normalized_query
 
 
