@@ -17,7 +17,7 @@ from .samples import Sample
 FEWEST, FIRM = 50, 200  # judged rows: below the one nothing is said, below the other provisionally
 DRAWS, WORK = 200, 1_000_000  # samples of the noise floor, and rows in all of them
 CURVE = 100  # points of a curve that are kept
-SHOWN = 30  # labels of a confusion matrix that stand by themselves
+SHOWN = 19  # labels of a confusion matrix: with those of nobody as many as a drawing shows
 
 NOBODY = "–"
 OTHERS = "others"
@@ -103,7 +103,7 @@ def _ranked(one: Sample) -> tuple[tuple[float, ...], int] | None:
 def _confusion(
     gold: Sequence[str], given: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Count labels against answers; beyond thirty the rare ones are put together."""
+    """Count labels against answers; beyond nineteen the rare ones are put together."""
     frequent = [name for name, _ in Counter([*gold, *given]).most_common() if name != NOBODY]
     shown = frequent if len(frequent) <= SHOWN else [*frequent[: SHOWN - 1], OTHERS]
     names = [*shown, *([NOBODY] if NOBODY in given else [])]
