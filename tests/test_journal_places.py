@@ -14,6 +14,7 @@ import pytest
 
 from pointsman import Gateway, SetupError
 from pointsman.gateway.journal.journal import Journal, JournalSettings
+from pointsman.gateway.journal.rows import FeedbackRow
 from recording import Heard, decided, journal_at, until
 
 pytest.importorskip("sqlalchemy")
@@ -192,3 +193,30 @@ def test_what_breaks_later_is_told_by_its_variable(tmp_path: Path, name: str, wh
 
     assert problem.startswith(f"DECISION_JOURNAL_{where}: its file cannot be written (")
     assert str(tmp_path) not in problem
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("postgresql://you:there@db.invalid:5432/name?connect_timeout=3&sslmode=disable", True),
+        ("postgresql://me:here@db.invalid/other", False),
+        ("postgresql://me:here@elsewhere.invalid/name", False),
+        ("postgresql://me:here@db.invalid/name?options=-csearch_path%3Djournal", False),
+    ],
+)
+def test_rows_wait_in_one_place_for_one_database_whoever_connects(
+    other: str,
+    same: bool,  # noqa: FBT001 - a row of the table
+    tmp_path: Path,
+) -> None:
+    """A URL with another user or time-out finds what waits; another database never does."""
+    pytest.importorskip("psycopg")
+    for url in ("postgresql://me:here@db.invalid/name", other):
+        journal = Journal(
+            JournalSettings(url=url, key="a key for the tests", spool=tmp_path),
+            tell=lambda *_: None,
+        )
+        journal.put(FeedbackRow(id="0" * 32, of="0" * 32, at=0.0, right=True))
+        journal.close(seconds=0.1)
+
+    assert len(list(tmp_path.glob("spool-*"))) == (1 if same else 2)

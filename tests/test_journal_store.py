@@ -535,6 +535,15 @@ def test_an_address_is_read_as_sqlalchemy_reads_it(url: str) -> None:
     assert made.query == parts.normalized_query
 
 
+def test_a_schema_that_nobody_made_is_told_as_that() -> None:
+    """The server is there, and trying again would not help."""
+    store = Store.open(f"{server()}?options=-csearch_path%3Dnobody_made_this")
+
+    with pytest.raises(StoreDown, match="CREATE SCHEMA"):
+        store.write([decision(1)])
+    store.close()
+
+
 def _no_database(path: Path) -> None:
     path.write_bytes(b"a letter to my aunt, and no database at all\n" * 100)
 

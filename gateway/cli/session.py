@@ -205,7 +205,8 @@ def _module(name: str) -> ModuleType:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        return importlib.import_module(name)
+        with contextlib.redirect_stdout(sys.stderr):  # what the program says is not our answer
+            return importlib.import_module(name)
     except SetupError:
         raise
     except SystemExit as error:

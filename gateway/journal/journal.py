@@ -229,11 +229,15 @@ def _check(file: Path | None, spool: Path, given: JournalSettings) -> None:
 
 
 def _spool(made: Address, given: Path | None) -> Path:
-    """Choose where rows wait: never where those for another database do."""
+    """
+    Choose where rows wait: never where those for another database do.
+
+    Who connects, and how, may change: the rows go to the same place.
+    """
     if given is None and made.file is not None:
         return made.file.with_name(f"{made.file.name}.spool")
-    query = sorted((name, value) for name, value in made.query.items() if name != "password")
-    told = repr([made.username, made.host, made.port, made.database, query])
+    there = [made.query.get(name) for name in ("host", "port", "dbname", "options")]
+    told = repr([made.host, made.port or 5432, made.database, there])
     name = f"spool-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
     if given is not None:
         return (given / name).absolute()

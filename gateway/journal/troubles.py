@@ -69,9 +69,18 @@ def told() -> Generator[None]:
         raise StoreDown("all connections are in use") from None
 
 
+REFUSED = {  # by PostgreSQL's code of the error
+    "3F000": "it has none of the schemas that the URL's search_path names: CREATE SCHEMA one",
+    "42501": "its user may not make or write the journal's tables",
+}
+
+
 def _ours(error: DBAPIError) -> Exception:
     said = str(error.orig).lower()
     if any(part in said for part in DAMAGED):
         return SetupError.of(WHERE, NO_DATABASE, NO_DATABASE_FIX)
+    state = getattr(error.orig, "sqlstate", None)
+    if state in REFUSED:
+        return StoreDown(REFUSED[state])
     known = (meaning for part, meaning in KNOWN.items() if part in said)
     return StoreDown(next(known, f"it cannot be reached ({type(error.orig).__name__})"))
