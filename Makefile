@@ -55,6 +55,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/turn.py
 	$(BIN)/python benchmarks/promises.py
+	$(BIN)/python benchmarks/journal_fire.py
 	$(BIN)/python benchmarks/local_accuracy.py
 
 format: $(VENV)/.dev

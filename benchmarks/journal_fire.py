@@ -27,7 +27,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pointsman import Ask, Call, Choice, Chosen, Gateway, Limits, Offer, Reply, hookimpl
+from fixed import Fixed
+
+from pointsman import Choice, Gateway
 from pointsman.gateway.journal.entries import Entry
 from pointsman.gateway.journal.journal import Journal
 
@@ -38,23 +40,6 @@ SERVER = os.environ.get("POINTSMAN_TEST_POSTGRES", "")
 
 Breaking = Callable[[str], contextlib.AbstractContextManager[None]]
 """Breaks the database at a URL for as long as it is entered; it is there already, and empty."""
-
-
-class Fixed:
-    """The cheapest provider there can be, so that what is measured is not the provider."""
-
-    name = "fixed"
-    limits = Limits()
-    reply = Reply({"decision": Chosen("billing", None, 0.9)}, "fixed-1")
-
-    def answer(self, ask: Ask, call: Call) -> Reply:
-        """Give the one reply."""
-        return self.reply
-
-    @hookimpl
-    def pointsman_providers(self) -> list[Offer]:
-        """Offer it."""
-        return [Offer("fixed", lambda: lambda _: Fixed())]
 
 
 class Times:

@@ -25,18 +25,9 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 
-from pointsman import (
-    Ask,
-    Call,
-    Choice,
-    Chosen,
-    Gateway,
-    Limits,
-    Offer,
-    Record,
-    Reply,
-    hookimpl,
-)
+from fixed import Fixed
+
+from pointsman import Choice, Gateway, Record
 
 QUESTION = Choice("Which team?", {"billing": "Amounts, refunds", "tech": "Faults", "none": "-"})
 REPLY = json.dumps(
@@ -82,23 +73,6 @@ async def route_async(message: str) -> str:
 
 def gateway(log: str = "off", **variables: str) -> Gateway:
     return Gateway.from_env({"DECISION_LOG": log, **variables})
-
-
-class Fixed:
-    """The cheapest provider there can be, so that what is measured is not the provider."""
-
-    name = "fixed"
-    limits = Limits()
-    reply = Reply({"decision": Chosen("billing", None, 0.9)}, "fixed-1")
-
-    def answer(self, ask: Ask, call: Call) -> Reply:
-        """Give the one reply."""
-        return self.reply
-
-    @hookimpl
-    def pointsman_providers(self) -> list[Offer]:
-        """Offer it."""
-        return [Offer("fixed", lambda: lambda _: Fixed())]
 
 
 def in_process(log: str, *, rounds: int) -> tuple[float, float]:

@@ -77,15 +77,9 @@ class Register:
             nearest = min((differing(one.key, asked) for one in held), key=len)
             self._refused(asked, " and ".join(nearest))
             return None
-        used = matching[0].used
-        sided = matching[0].two_sided
-        if used is None or (
-            used.no_below is None and used.yes_from is None if sided else used.minimum is None
-        ):
+        if (cut := cut_of(matching[0], matching[0].risk)) is None:
             self._refused(asked, "nothing could be certified")
-            return None
-        minimum = 1.0 if used.minimum is None else used.minimum
-        return Cut(minimum, matching[0].key.scale, sided, used.no_below, used.yes_from)
+        return cut
 
     def _refused(self, asked: Key, why: str) -> None:
         told = (asked.point, asked.question, asked.provider, why)
@@ -94,6 +88,19 @@ class Register:
             self._told.add(told)
         if first:
             self._tell(*told)
+
+
+def cut_of(certificate: Certificate, alpha: float) -> Cut | None:
+    """Give the threshold of *certificate* for *alpha*; None where none is certified."""
+    at = next((one for one in certificate.levels if one.alpha == alpha), None)
+    scale = certificate.key.scale
+    if at is None:
+        return None
+    if not certificate.two_sided:
+        return None if at.minimum is None else Cut(at.minimum, scale)
+    if at.no_below is None and at.yes_from is None:
+        return None
+    return Cut(1.0, scale, two_sided=True, no_below=at.no_below, yes_from=at.yes_from)
 
 
 class Served(msgspec.Struct, frozen=True):

@@ -42,11 +42,6 @@ class Wired(msgspec.Struct, frozen=True):
     arms: Mapping[str, Wired] = {}
     besides: tuple[Beside, ...] = ()
 
-    @property
-    def quiet(self) -> bool:
-        """Whether the host's own path decides, and nobody is asked beside it."""
-        return self.planned is None and not self.arms and not self.besides
-
     def shadowed(self) -> tuple[Beside, ...]:
         """Draw who is asked in the background, this once."""
         if not self.besides or (self.plan.sample < 1.0 and chance.random() >= self.plan.sample):

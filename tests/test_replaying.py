@@ -32,7 +32,7 @@ from pointsman.gateway.cli.replaying.limits import Pace, Purse
 from pointsman.gateway.cli.replaying.writing import Writing
 from pointsman.gateway.errors import Reason, SetupError
 from pointsman.gateway.evaluation.calibration.collecting import Wanted, collect
-from pointsman.gateway.evaluation.comparison.sightings import Reader
+from pointsman.gateway.evaluation.comparison.reading import Reader
 from pointsman.gateway.journal.rows import FeedbackRow, Row, Trail
 from pointsman.gateway.journal.store import Store, StoreDown
 from pointsman.gateway.questions import Question

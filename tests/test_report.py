@@ -15,8 +15,8 @@ from pointsman.gateway.certificates import Thresholds
 from pointsman.gateway.errors import Reason
 from pointsman.gateway.evaluation.comparison.arms import FEWEST, Plan, Split
 from pointsman.gateway.evaluation.comparison.arms import split as arms_of
+from pointsman.gateway.evaluation.comparison.reading import Reader
 from pointsman.gateway.evaluation.comparison.report import Report, Wanted, compare
-from pointsman.gateway.evaluation.comparison.sightings import Reader
 from pointsman.gateway.journal.rows import FeedbackRow, Trail
 from pointsman.gateway.keys import QuestionKey
 from pointsman.gateway.points import DecisionPoint

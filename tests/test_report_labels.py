@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pointsman.gateway.certificates import AtRisk, Certificate, Thresholds
-from pointsman.gateway.evaluation.comparison.guarding import Guarded
+from pointsman.gateway.evaluation.comparison.equal_risk import Guarded
 from pointsman.gateway.evaluation.comparison.report import Report, Wanted, compare
 from pointsman.gateway.journal.rows import Trail
 from rivals import POINT, attempt, certified, feedback, paired, record, split, trail

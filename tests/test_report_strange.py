@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pointsman.gateway.evaluation.comparison.guarding import Guarded, Side
+from pointsman.gateway.evaluation.comparison.equal_risk import Guarded, Side
 from pointsman.gateway.evaluation.comparison.report import Report, Wanted, compare
 from pointsman.gateway.journal.rows import Trail
 from pointsman.gateway.keys import QuestionKey

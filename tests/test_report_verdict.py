@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pointsman.gateway.evaluation.comparison.accuracy import Judged, Share
 from pointsman.gateway.evaluation.comparison.arms import Split
+from pointsman.gateway.evaluation.comparison.equal_risk import Guarded, Side
 from pointsman.gateway.evaluation.comparison.evidence import Evidence
-from pointsman.gateway.evaluation.comparison.guarding import Guarded, Side
-from pointsman.gateway.evaluation.comparison.handing import Handover
-from pointsman.gateway.evaluation.comparison.judging import Judged, Share
+from pointsman.gateway.evaluation.comparison.handover import Handover
 from pointsman.gateway.evaluation.comparison.ratios import Ratio
-from pointsman.gateway.evaluation.comparison.spreads import Rung, Spread
+from pointsman.gateway.evaluation.comparison.raw_thresholds import Rung, Spread
 from pointsman.gateway.evaluation.comparison.truths import Strange
 from pointsman.gateway.evaluation.comparison.verdict import verdict
 from pointsman.gateway.evaluation.statistics.numerics import Interval, exact_upper

@@ -9,7 +9,7 @@ from ...evaluation.drawings import Bar, Markup, bars
 from .words import NONE, Drawn, Grid, Item, Part, Told, about, counted, dollars, of, took
 
 if TYPE_CHECKING:
-    from ...evaluation.comparison.efforts import Assigned, Quantile, Rescue
+    from ...evaluation.comparison.costs import Assigned, Quantile, Rescue
     from ...evaluation.comparison.report import Report
 
 

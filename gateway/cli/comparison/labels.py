@@ -24,8 +24,8 @@ from .words import (
 )
 
 if TYPE_CHECKING:
+    from ...evaluation.comparison.accuracy import Judged
     from ...evaluation.comparison.agreement import Agreement
-    from ...evaluation.comparison.judging import Judged
     from ...evaluation.comparison.report import Report
 
 FOLDED = "(any other)"  # on the other side: two folded answers need not be the same

@@ -24,7 +24,7 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from ...evaluation.comparison.guarding import Guarded, Side
+    from ...evaluation.comparison.equal_risk import Guarded, Side
     from ...evaluation.comparison.report import Report
 
 APART = (

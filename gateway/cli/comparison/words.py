@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from ...evaluation.comparison.efforts import Quantile
-    from ...evaluation.comparison.judging import Share
+    from ...evaluation.comparison.accuracy import Share
+    from ...evaluation.comparison.costs import Quantile
     from ...evaluation.comparison.report import Report
     from ...evaluation.drawings import Markup
 

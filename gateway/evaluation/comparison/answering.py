@@ -11,7 +11,7 @@ from ...gates import Scale
 from ...keys import QuestionKey
 from ..calibration.labelling import FALSE, TRUE
 from .naming import Naming, named
-from .sightings import Said, Seen, Sure
+from .reading import Said, Seen, Sure
 from .truths import NOTHING
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from ..statistics.comparing import msprt_p
-from .judging import EFFECT, Better, Share, share_of
+from .accuracy import EFFECT, Better, Share, share_of
+from .always_valid import Sum, apart, needed, summed
 from .ratios import Ratio, days, latest, ratio, recorded, served
-from .sightings import Seen
-from .watching import Sum, apart, needed, summed
+from .reading import Seen
 
 ALARM = 0.001  # p of the sample ratio below which nothing is compared
 FEWEST = 50  # labelled subjects of an arm from which its mean is near enough to normal

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from .accuracy import Judged
 from .arms import Split
-from .guarding import Guarded
-from .handing import Handover
-from .judging import Judged
-from .spreads import Spread
+from .equal_risk import Guarded
+from .handover import Handover
+from .raw_thresholds import Spread
 from .truths import Strange
 
 

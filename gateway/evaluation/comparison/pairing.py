@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .answering import Given, answered
-from .sightings import Seen
+from .reading import Seen
 from .truths import NOTHING, Truth
 
 

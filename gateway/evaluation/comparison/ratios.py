@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from ..statistics.comparing import sample_ratio
-from .sightings import Seen
+from .reading import Seen
 
 UNNAMED = "(no model)"
 WHOLE = 100  # in what an exposure tells shares in

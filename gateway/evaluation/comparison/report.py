@@ -17,19 +17,19 @@ import msgspec
 from ...certificates import Thresholds
 from ...journal.rows import Trail
 from ...points import DecisionPoint
+from .accuracy import EFFECT, Judged, judged
 from .agreement import Agreement, agreement
 from .answering import Given, given
 from .arms import Plan, Split, split
-from .efforts import Assigned, Effort, Rescue, assigned, effort, rescue
+from .costs import Assigned, Effort, Rescue, assigned, effort, rescue
+from .equal_risk import Guarded, Together, guarded, together
 from .evidence import Evidence
-from .guarding import Guarded, Together, guarded, together
-from .handing import Handover, handover
-from .holding import Certificates, by_risk, cuts_of, held_for, risk_of
-from .judging import EFFECT, Judged, judged
+from .handover import Handover, handover
+from .in_force import Certificates, by_risk, cuts_of, held_for, risk_of
 from .naming import Naming
 from .pairing import Pair, both, is_selected, pairs
-from .sightings import Reader, Seen
-from .spreads import Spread, spread
+from .raw_thresholds import Spread, spread
+from .reading import Reader, Seen
 from .truths import Strange
 from .verdict import Verdict, verdict
 

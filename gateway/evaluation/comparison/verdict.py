@@ -13,11 +13,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from .always_valid import surely_above
 from .arms import Split
+from .equal_risk import Guarded
 from .evidence import Evidence, counted, naming, percent
-from .guarding import Guarded
-from .lacking import lacking
-from .watching import surely_above
+from .missing import lacking
 
 Word: TypeAlias = Literal["yes", "not yet", "no", "blocked"]
 

@@ -19,11 +19,12 @@ import msgspec
 from ...certificates import Certificate
 from ...errors import Reason
 from ...gates import Cut
+from ...register import cut_of
 from ..calibration.labelling import FALSE, TRUE
 from ..statistics.numerics import exact_upper
+from .always_valid import surely_above
 from .answering import Given, firsts
-from .holding import Certificates, Cuts, cut_of, labels_of, level, matching, passes
-from .watching import surely_above
+from .in_force import Certificates, Cuts, labels_of, level, matching, passes
 
 DELTA = 0.05  # of every bound that is shown
 ENOUGH = 50  # newer labelled rows above a threshold from which they alone judge the promise

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .holding import Cuts, passes
+from .always_valid import watched
+from .in_force import Cuts, passes
 from .pairing import Pair
-from .watching import watched
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ...answers import Answer
 from ...certificates import AtRisk, Certificate, Key
 from ...gates import Cut
+from ...register import cut_of
 from ..calibration.labelling import TRUE
 from .answering import Given
 
@@ -74,18 +75,6 @@ def labels_of(mine: Certificates, cuts: Cuts) -> str:
 def cuts_of(file: Certificates, alpha: float | None) -> Cuts:
     """Give key → threshold for *alpha*; None: each for the error rate that it is used for."""
     return {key: cut_of(one, one.risk if alpha is None else alpha) for key, one in file.items()}
-
-
-def cut_of(certificate: Certificate, alpha: float) -> Cut | None:
-    """Give the threshold of *certificate* for *alpha*; None where none is certified."""
-    at, scale = level(certificate, alpha), certificate.key.scale
-    if at is None:
-        return None
-    if not certificate.two_sided:
-        return None if at.minimum is None else Cut(at.minimum, scale)
-    if at.no_below is None and at.yes_from is None:
-        return None
-    return Cut(1.0, scale, two_sided=True, no_below=at.no_below, yes_from=at.yes_from)
 
 
 def level(certificate: Certificate, alpha: float) -> AtRisk | None:

@@ -14,7 +14,7 @@ import msgspec
 from ...errors import Reason
 from ..statistics.numerics import percentile
 from .pairing import Pair
-from .sightings import Said, Seen
+from .reading import Said, Seen
 
 QUANTILES = (0.5, 0.95, 0.99)
 DRAWS, LEAST = 200, 40

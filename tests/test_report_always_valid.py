@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.gateway.evaluation.comparison.watching import (
+from pointsman.gateway.evaluation.comparison.always_valid import (
     Sum,
     Watched,
     apart,

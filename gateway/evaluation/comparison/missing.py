@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 
 from ..statistics.certifying import labels_needed
+from .accuracy import Judged
+from .always_valid import rows_until_sure
 from .arms import Split
+from .equal_risk import DELTA, Guarded
 from .evidence import Evidence, counted, naming
-from .guarding import DELTA, Guarded
-from .judging import Judged
-from .spreads import Spread
-from .watching import rows_until_sure
+from .raw_thresholds import Spread
 
 LEAST = 50  # labelled decisions below which nothing is said
 STARTS = 4  # among which a certificate shares its δ

@@ -9,9 +9,9 @@ import msgspec
 from ..statistics.certifying import Certified, NotCertified, certify
 from ..statistics.numerics import exact_upper
 from ..statistics.selective import risk_coverage
+from .accuracy import Sureness, sureness
+from .always_valid import surely_above
 from .answering import Given, firsts
-from .judging import Sureness, sureness
-from .watching import surely_above
 
 DELTA = 0.05
 LADDER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

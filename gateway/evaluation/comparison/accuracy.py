@@ -12,8 +12,8 @@ from ..statistics.comparing import holm, mcnemar, paired_bootstrap
 from ..statistics.measures import bins_equal_width, brier, ece, macro_f1, noise_floor
 from ..statistics.numerics import Interval, normal_quantile, wilson
 from ..statistics.selective import aurc
+from .always_valid import Watched, needed, watched
 from .pairing import Pair
-from .watching import Watched, needed, watched
 
 SIZE = 0.05
 EFFECT = 0.02  # least difference of shares that matters, where nobody says otherwise
