@@ -63,7 +63,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     """
     point, language = wrapped.point, wiring.settings.globals.language
     current = Current(wrapped.function, *given)
-    ask = supply = None
+    ask = supply = subject = None
     drawn = Drawn(wired.arms.get(CURRENT, wired), None)
     try:
         subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
@@ -77,7 +77,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         if drawn.wired.planned is not None and not isinstance(error, DeclarationError):
             raise
         wiring.telemetry.read_failed(point.name, error)
-        return _case(wiring, drawn, point, None, Hosted(current=current))
+        return _case(wiring, drawn, point, None, Hosted(current=current, subject=subject))
     write = None if drawn.wired.planned is None or ask is None else wrapped.writes(ask.questions)
     host = Hosted(current=current, read=wrapped.read, write=write, subject=subject, supply=supply)
     return _case(wiring, drawn, point, ask, host)

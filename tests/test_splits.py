@@ -30,6 +30,11 @@ FEW = SUBJECTS[:200]
 WIDE = 5.0  # standard deviations: one run in two million strays further
 
 
+@pytest.fixture
+def kept_in(tmp_path: Path) -> Kept:
+    return Kept(tmp_path)
+
+
 def assign(split: str, subject: str, experiment: str = "1", point: str = POINT) -> str:
     """Name the arm that *subject* belongs to."""
     return assigned(point, experiment, arms_of(split), subject)[0]
@@ -295,6 +300,21 @@ def test_a_subject_function_that_fails_costs_no_decision() -> None:
 
     record = gateway.decide_sync(team, "short").record
     assert (record.provider, record.variant, record.exposure) == (CURRENT, CURRENT, None)
+
+
+def test_a_call_that_cannot_be_asked_keeps_its_subject(kept_in: Kept) -> None:
+    """`current` decides as ever, and the exposure is still this subject's."""
+    variables = {f"DECISION_{POINT}_PROVIDER": "current:100,nova:0", **kept_in.variables}
+
+    def unaskable(message: str) -> Any:
+        raise ValueError(message)
+
+    with offering(variables, nova=scripted("tech")) as gateway:
+        wrap = gateway.point(POINT, TEAM, ask=unaskable, subject=lambda message: f"who {message}")
+        assert wrap(lambda _: "billing")("x") == "billing"
+
+    (exposure,) = kept_in.exposures(POINT, "1")
+    assert exposure.variant == "current"
 
 
 def test_without_a_subject_lots_are_drawn_and_it_is_said_once(
