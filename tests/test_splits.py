@@ -311,7 +311,7 @@ def test_a_call_that_cannot_be_asked_keeps_its_subject(kept_in: Kept) -> None:
 
     with offering(variables, nova=scripted("tech")) as gateway:
         wrap = gateway.point(POINT, TEAM, ask=unaskable, subject=lambda message: f"who {message}")
-        assert wrap(lambda _: "billing")("x") == "billing"
+        assert wrap(lambda message: message)("billing") == "billing"
 
     (exposure,) = kept_in.exposures(POINT, "1")
     assert exposure.variant == "current"
