@@ -35,7 +35,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt pip
-	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,parquet,pii,postgres]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,parquet,pii,postgres,server]' --group dev
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
