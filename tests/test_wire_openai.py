@@ -6,16 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pointsman import (
     Ask,
     Choice,
     Chosen,
-    DeclarationError,
     Held,
     NoAnswer,
     Predicate,
@@ -27,9 +23,10 @@ from pointsman import (
     Usage,
 )
 from pointsman.gateway.acceptance import accept
-from pointsman.gateway.answers import Unread
+from pointsman.gateway.answers import RawAnswer, Stated, Unread
 from pointsman.gateway.gates import Gate
 from pointsman.gateway.wire import openai
+from pointsman.gateway.wire.requests import Asked, BadRequest
 
 # the worked example of the protocol page, §2.2 and §2.3
 DEPLOY = Ask(
@@ -113,10 +110,11 @@ def body(**said: Any) -> bytes:
 
 
 def test_a_request_is_written_as_the_page_shows() -> None:
-    options = {"gateway": {"only": ["typesafe-ai"]}}
+    extra = {"providerOptions": {"gateway": {"only": ["typesafe-ai"]}}}
 
-    assert json.loads(openai.encode(DEPLOY, "typesafe-ai/jev-1.13.0", options)) == REQUEST
+    assert json.loads(openai.encode(DEPLOY, "typesafe-ai/jev-1.13.0", extra)) == REQUEST
     assert "providerOptions" not in json.loads(openai.encode(DEPLOY, "m"))
+    assert "model" not in json.loads(openai.encode(DEPLOY, ""))
 
 
 def test_a_response_is_read_as_the_page_shows() -> None:
@@ -340,225 +338,351 @@ def test_money_is_a_finite_sum_or_unknown(cost: object, usd: float | None) -> No
     assert reply.usage == Usage(3, 0, usd)
 
 
-# --- the other direction -----------------------------------------------------------------
+@pytest.mark.parametrize("spread", [{}, {"probabilities": None}, {"probabilities": []}])
+@pytest.mark.parametrize(
+    ("ask", "answer", "read"),
+    [
+        (TEAM, {"type": "choice", "choice": "a"}, Chosen("a")),
+        (MOOD, {"type": "score", "score": 1}, Scored(1.0)),
+    ],
+)
+def test_a_zero_without_a_distribution_says_that_there_is_no_confidence(
+    ask: Ask, answer: dict[str, Any], read: RawAnswer, spread: dict[str, Any]
+) -> None:
+    """Protocols §2.4: a sentinel, not a low confidence; an absent one is the same."""
+    for confidence in ({"confidence": 0}, {"confidence": 0.0}, {"confidence": None}, {}):
+        said = body(answers=[{**answer, **spread, **confidence}])
+
+        assert openai.decode(ask, said).answers == [(None, read)]
+
+
+def test_a_zero_with_a_distribution_is_a_confidence() -> None:
+    spread = [{"value": "a", "probability": 0.5}, {"value": "b", "probability": 0.5}]
+    answer = {"type": "choice", "choice": "a", "confidence": 0, "probabilities": spread}
+
+    assert openai.decode(TEAM, body(answers=[answer])).answers == [
+        (None, Chosen("a", {"a": 0.5, "b": 0.5}, 0.0))
+    ]
+
+
+def test_levels_that_a_server_has_turned_round_are_not_believed() -> None:
+    """Each is told by its index and its label; the two must agree."""
+    labels = ("high", "mid", "low")
+    spread = [{"value": at, "label": one, "probability": at / 3} for at, one in enumerate(labels)]
+    answer = {"type": "score", "score": 1.7, "probabilities": spread}
+
+    assert openai.decode(MOOD, body(answers=[answer])).answers == [
+        (None, Unread(Reason.INCONSISTENT))
+    ]
+
+
+@pytest.mark.parametrize("usage", [{"input_tokens": None}, {}, None])
+def test_tokens_that_are_not_told_do_not_spoil_the_answers(usage: Any) -> None:
+    reply = openai.decode(YES, body(usage=usage))
+
+    assert reply.answers == [("q", Held(0.9))]
+    assert reply.usage == (None if usage is None else Usage())
+
+
+def test_an_answer_of_a_named_bill_is_paid_for_though_it_is_not_believed() -> None:
+    content = body(answers=None, usage={"input_tokens": 7}, id="r-1")
+
+    with pytest.raises(NoAnswer) as caught:
+        openai.decode(YES, content)
+
+    assert caught.value.reply == Reply((), "m", Usage(7, 0), "r-1")
+
+
+# --- what our server reads ---------------------------------------------------------------
+
+
+def request(**said: Any) -> bytes:
+    """A request of one question, or whatever is said."""
+    question = {"type": "predicate", "instructions": "Is it so?"}
+    return json.dumps({"model": "m", "input": "s", "questions": [question], **said}).encode()
 
 
 def test_a_request_is_read_back() -> None:
-    ask, model = openai.decode_request(json.dumps(REQUEST).encode())
+    asked = openai.decode_request(json.dumps(REQUEST).encode())
 
-    assert (ask, model) == (DEPLOY, "typesafe-ai/jev-1.13.0")
+    assert (asked.ask, asked.model) == (DEPLOY, "typesafe-ai/jev-1.13.0")
+    assert asked.names == ("needs_human", "route", "urgency")
 
 
-@pytest.mark.parametrize(
-    ("questions", "error"),
-    [
-        ([], DeclarationError),
-        ([{"type": "predicate", "instructions": ""}], DeclarationError),
-        ([{"type": "predicate", "instructions": "a", "name": "q"}] * 2, msgspec.ValidationError),
-        (
-            [{"type": "choice", "instructions": "a", "choices": [{"value": "x"}] * 2}],
-            msgspec.ValidationError,
+def test_who_it_is_about_and_what_is_not_ours_are_read_past() -> None:
+    """What openai-python may send beside: nothing of it changes the question."""
+    beside = {
+        "safety_identifier": "u_3f9c",
+        "prompt_cache_key": "k",
+        "prompt_cache_options": {"mode": "implicit", "ttl": "30m"},
+    }
+
+    asked = openai.decode_request(request(**beside))
+
+    assert (asked.subject, asked.state) == ("u_3f9c", "s")
+    assert openai.decode_request(request(safety_identifier="")).subject is None
+    assert openai.decode_request(request(safety_identifier=None)).subject is None
+
+
+def test_an_empty_list_leaves_the_questions_to_the_point() -> None:
+    asked = openai.decode_request(request(questions=[]))
+
+    assert asked.about(DEPLOY.questions).names == tuple(DEPLOY.questions)
+    assert asked.about(DEPLOY.questions).ask == Ask("s", DEPLOY.questions)
+    with pytest.raises(BadRequest) as caught:
+        _ = asked.ask
+    assert caught.value.param == "questions"
+
+
+def test_questions_without_names_or_with_the_same_have_ids_of_their_own() -> None:
+    """The schema asks for no names (protocols §3.1); what the client said is kept."""
+    names = [None, "a", "a", " ", "1", "0", "4"]
+    questions = [
+        {"type": "predicate", "instructions": f"{at}", "name": name}
+        for at, name in enumerate(names)
+    ]
+
+    asked = openai.decode_request(request(questions=questions))
+
+    assert list(asked.questions) == ["0'", "a", "2", "3", "1", "0", "4"]
+    assert [one.instructions for one in asked.questions.values()] == list("0123456")
+    assert asked.names == tuple(names)
+
+
+ITEMS: Mapping[str, tuple[Any, Any]] = {
+    "a user's text": ([{"role": "user", "content": "hi"}], "hi"),
+    "with its type": ([{"type": "message", "role": "user", "content": "hi"}], "hi"),
+    "a user's parts": (
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "input_text", "text": "look:"},
+                    {"type": "input_json", "data": {"b": 1, "a": [True]}},
+                ],
+            }
+        ],
+        'look:\n{"a":[true],"b":1}',
+    ),
+    "data alone": (
+        [{"role": "user", "content": [{"type": "input_json", "data": [{"a": 1}]}]}],
+        [{"a": 1}],
+    ),
+    "a conversation": (
+        [
+            {"role": "developer", "content": [{"type": "input_text", "text": "be brief"}]},
+            {"role": "system", "content": "be kind"},
+            {"role": "user", "content": "where is it?"},
+            {
+                "role": "assistant",
+                "phase": "commentary",
+                "content": [
+                    {"type": "output_text", "text": "I look"},
+                    {"type": "refusal", "refusal": "or not"},
+                ],
+            },
+            {"type": "function_call", "call_id": "c1", "name": "find", "arguments": '{"id":1}'},
+            {"type": "custom_tool_call", "call_id": "c2", "name": "run", "input": "ls"},
+            {
+                "type": "function_call_output",
+                "call_id": "c1",
+                "output": [{"type": "input_text", "text": "sent"}],
+            },
+            {"type": "custom_tool_call_output", "call_id": "c2", "output": "a.txt"},
+        ],
+        [
+            {"role": "developer", "content": "be brief"},
+            {"role": "system", "content": "be kind"},
+            {"role": "user", "content": "where is it?"},
+            {"role": "assistant", "content": "I look\nor not"},
+            {"role": "assistant", "content": 'find({"id":1})'},
+            {"role": "assistant", "content": "run(ls)"},
+            {"role": "tool", "name": "find", "content": "sent"},
+            {"role": "tool", "name": "run", "content": "a.txt"},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "state"), ITEMS.values(), ids=ITEMS)
+def test_items_are_read_as_a_state(given: Any, state: Any) -> None:
+    """Protocols §3.1: messages stay messages, a text alone is itself, data is data."""
+    assert openai.decode_request(request(input=given)).state == state
+
+
+IMAGE = {"type": "input_image", "image_url": "https://secret.test/x.png"}
+PART = {"type": "input_text", "text": "secret"}
+CHOICE = {"type": "choice", "instructions": "secret", "choices": [{"value": "a"}, {"value": "b"}]}
+SCORE = {"type": "score", "instructions": "secret", "levels": [{"label": "a"}, {"label": "b"}]}
+BAD: Mapping[str, tuple[bytes, str | None]] = {
+    "nothing": (b"", None),
+    "no JSON": (b"secret", None),
+    "no UTF-8": (b'{"model":"\xff"}', None),
+    "NaN": (b'{"model":"m","input":NaN,"questions":[]}', None),
+    "nested without end": (b'{"x":' + b"[" * 50_000, None),
+    "a list": (b"[]", None),
+    "no input": (b'{"model":"m","questions":[]}', None),
+    "no questions": (b'{"model":"m","input":"s"}', None),
+    "a number as input": (request(input=7), "input"),
+    "no items": (request(input=[]), "input"),
+    "an item that is a text": (request(input=["secret"]), "input[0]"),
+    "an unknown item": (request(input=[{"type": "secret"}]), "input[0]"),
+    "an unknown role": (request(input=[{"role": "secret", "content": "x"}]), "input[0]"),
+    "no content": (request(input=[{"role": "user"}]), "input[0].content"),
+    "an image": (
+        request(input=[{"role": "user", "content": [PART, IMAGE]}]),
+        "input[0].content[1]",
+    ),
+    "a file": (
+        request(input=[{"role": "user", "content": [{"type": "input_file", "file_id": "secret"}]}]),
+        "input[0].content[0]",
+    ),
+    "a part that is none": (
+        request(input=[{"role": "user", "content": [7]}]),
+        "input[0].content[0]",
+    ),
+    "data that is a text": (
+        request(input=[{"role": "user", "content": [{"type": "input_json", "data": "secret"}]}]),
+        "input[0].content[0].data",
+    ),
+    "an output without its call": (
+        request(
+            input=[
+                {"role": "user", "content": "x"},
+                {"type": "function_call_output", "call_id": "secret", "output": "x"},
+            ]
         ),
-        ([{"type": "choice", "instructions": "a", "choices": [{"value": "x"}]}], DeclarationError),
-        ([{"type": "essay", "instructions": "a"}], msgspec.ValidationError),
-    ],
-    ids=["none", "empty", "a name twice", "a choice twice", "one choice", "unknown"],
-)
-def test_a_request_that_contradicts_itself_is_refused(
-    questions: list[object], error: type[Exception]
-) -> None:
-    content = json.dumps({"model": "m", "input": "s", "questions": questions}).encode()
+        "input[1].call_id",
+    ),
+    "a call without a name": (
+        request(input=[{"type": "function_call", "call_id": "secret", "arguments": "x"}]),
+        "input[0].name",
+    ),
+    "an image in a question": (
+        request(questions=[{"type": "predicate", "instructions": [PART, IMAGE]}]),
+        "questions[0].instructions[1]",
+    ),
+    "an unknown question": (
+        request(questions=[{"type": "secret", "instructions": "x"}]),
+        "questions[0].type",
+    ),
+    "a box": (request(questions=[{"type": "box", "instructions": "secret"}]), "questions[0].type"),
+    "no instructions": (request(questions=[{"type": "predicate"}]), "questions[0]"),
+    "empty instructions": (
+        request(questions=[{"type": "predicate", "instructions": " "}]),
+        "questions[0]",
+    ),
+    "a choice twice": (
+        request(questions=[{**CHOICE, "choices": [{"value": "secret"}] * 2}]),
+        "questions[0].choices",
+    ),
+    "one choice": (
+        request(questions=[{**CHOICE, "choices": [{"value": "x"}]}]),
+        "questions[0].choices",
+    ),
+    "a blank choice": (
+        request(questions=[{**CHOICE, "choices": [{"value": "x"}, {"value": " "}]}]),
+        "questions[0]",
+    ),
+    "a choice that is a number": (
+        request(questions=[{**CHOICE, "choices": [{"value": 7}]}]),
+        "questions[0].choices[0].value",
+    ),
+    "a level twice": (
+        request(questions=[{**SCORE, "levels": [{"label": "secret"}] * 2}]),
+        "questions[0].levels",
+    ),
+    "no level": (request(questions=[{**SCORE, "levels": []}]), "questions[0].levels"),
+    "eleven levels": (
+        request(questions=[{**SCORE, "levels": [{"label": f"{at}"} for at in range(11)]}]),
+        "questions[0].levels",
+    ),
+}
 
-    with pytest.raises(error):
+
+@pytest.mark.parametrize(("content", "param"), BAD.values(), ids=BAD)
+def test_a_bad_request_is_told_by_its_place_and_never_by_its_content(
+    content: bytes, param: str | None
+) -> None:
+    with pytest.raises(BadRequest) as caught:
         openai.decode_request(content)
 
-
-def test_questions_without_names_are_called_by_their_positions() -> None:
-    questions = [{"type": "predicate", "instructions": text} for text in ("a", "b")]
-    content = json.dumps({"model": "m", "input": "s", "questions": questions}).encode()
-
-    assert list(openai.decode_request(content)[0].questions) == ["0", "1"]
+    assert caught.value.param == param
+    assert "secret" not in str(caught.value)
+    assert caught.value.problem
 
 
-# --- laws --------------------------------------------------------------------------------
-
-words = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
-menu = st.dictionaries(words, st.text(max_size=12), min_size=2, max_size=10)
-meanings = st.text(max_size=12)
-predicates = st.builds(Predicate, words, meanings, meanings)
-choices = st.builds(Choice, words, menu)
-scores = st.builds(Score, words, menu)
-asks = st.builds(
-    Ask,
-    st.text(),
-    st.dictionaries(words, predicates | choices | scores, min_size=1, max_size=4),
-)
-chances = st.floats(0, 1)
-counts = st.integers(0, 10**9)
+# --- what our server writes --------------------------------------------------------------
 
 
-@st.composite
-def asked_and_answered(draw: st.DrawFn) -> tuple[Ask, Reply]:
-    """An ask with an answer of the right kind, or a refusal, to each question."""
-    ask = draw(asks)
-    answers: dict[str, Any] = {}
-    for name, question in ask.questions.items():
-        if isinstance(question, Predicate):
-            answers[name] = Held(draw(chances))
-        elif isinstance(question, Choice):
-            one = st.sampled_from(list(question.options))
-            spread = st.none() | st.dictionaries(one, chances)
-            answers[name] = Chosen(draw(one), draw(spread), draw(st.none() | chances))
-        else:
-            top = len(question.levels) - 1
-            levels = st.none() | st.lists(chances, min_size=top + 1, max_size=top + 1)
-            answers[name] = Scored(draw(st.floats(0, top)), draw(levels), draw(st.none() | chances))
-        if draw(st.integers(0, 5)) == 0:
-            answers[name] = Refused()
-    micros = st.none() | st.integers(0, 10**9).map(lambda units: units / 1e9)
-    usage = draw(st.none() | st.builds(Usage, counts, counts, micros))
-    return ask, Reply(answers, draw(st.text(max_size=9)), usage)
-
-
-@given(ask=asks, model=st.text())
-@settings(derandomize=True, deadline=None)
-def test_a_request_comes_back_as_it_went(ask: Ask, model: str) -> None:
-    """encode ∘ decode is identity, for bytes and for values."""
-    written = openai.encode(ask, model)
-
-    read, served = openai.decode_request(written)
-
-    assert (read, served) == (ask, model)
-    assert openai.encode(read, served) == written
-
-
-@given(
-    instructions=words
-    | st.lists(st.sampled_from(["q", "\ntrue: ", "\nfalse: ", "x", "\n"]), min_size=1).map(
-        lambda parts: "q" + "".join(parts)
-    ),
-    true=st.text(max_size=9),
-    false=st.text(max_size=9),
-)
-@settings(derandomize=True, deadline=None, max_examples=150)
-def test_meanings_never_lose_a_word_however_they_are_written(
-    instructions: str, true: str, false: str
-) -> None:
-    """Meanings in the last lines of the instructions are taken out at birth: one form each."""
-    ask = Ask("s", {"q": Predicate(instructions, true, false)})
-
-    written = openai.encode(ask, "m")
-    read, model = openai.decode_request(written)
-
-    assert read == ask
-    assert openai.encode(read, model) == written
-    kept = "".join(json.loads(written)["questions"][0]["instructions"].split())
-    assert all("".join(text.split()) in kept for text in (true, false))
-
-
-def test_meanings_are_one_line_and_may_stand_in_the_instructions() -> None:
-    assert Predicate("q", "they\n  say so") == Predicate("q", "they say so")
-    assert Predicate("q\nfalse: b\ntrue: a") == Predicate("q", "a", "b")
-    assert Predicate("q\ntrue: a", "b").instructions == "q\ntrue: a"
-    assert Predicate("true: a").instructions == "true: a"
-
-
-@given(pair=asked_and_answered())
-@settings(derandomize=True, deadline=None)
-def test_a_reply_comes_back_as_it_went(pair: tuple[Ask, Reply]) -> None:
-    ask, reply = pair
-    assert isinstance(reply.answers, Mapping)
-
-    read = openai.decode(ask, openai.encode_reply(ask, reply))
-
-    assert read.answers == [(name, reply.answers[name]) for name in ask.questions]
-    assert read.model == reply.model
-    assert read.usage == reply.usage
-    again = Reply({str(name): raw for name, raw in read.answers}, read.model, read.usage)
-    assert openai.encode_reply(ask, again) == openai.encode_reply(ask, reply)
-
-
-KEYS = (
-    "answers error model usage type name probability probabilities choice score value confidence "
-    "provider_metadata gateway cost input_tokens"
-)
-keys = st.sampled_from(KEYS.split())
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=6)
-    | st.sampled_from(["predicate", "choice", "score", "refusal", "ops", "route", "1e999"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys | st.text(max_size=4), inner),
-    max_leaves=15,
-)
-envelopes = st.fixed_dictionaries(
-    {
-        "answers": st.lists(
-            st.fixed_dictionaries(
-                {"type": st.sampled_from(["predicate", "choice", "score", "refusal"])},
-                optional={
-                    "name": st.sampled_from([*DEPLOY.questions, "x"]) | json_values,
-                    "probability": st.floats() | json_values,
-                    "choice": st.sampled_from(["ops", "x"]) | json_values,
-                    "score": st.floats() | json_values,
-                    "confidence": st.floats() | json_values,
-                    "probabilities": json_values,
-                },
-            ),
-            max_size=4,
-        )
-    },
-    optional={"model": json_values, "usage": json_values, "provider_metadata": json_values},
-)
-
-
-def believed(content: bytes, ask: Ask = DEPLOY) -> Reason:
-    """What the gateway makes of a body, from wire to verdict."""
-    try:
-        reply = openai.decode(ask, content)
-    except NoAnswer as fault:
-        return fault.reason
-    return accept(ask, reply, Gate(0.0)).reason
-
-
-def test_a_literal_nan_in_one_answer_leaves_the_others_and_the_bill() -> None:
-    ask = Ask("state", {"a": Predicate("A?"), "b": Predicate("B?"), "c": Choice("C?", ["x", "y"])})
-    content = (
-        b'{"answers":[{"type":"predicate","name":"a","probability":NaN},'
-        b'{"type":"predicate","name":"b","probability":0.25},'
-        b'{"type":"choice","name":"c","choice":1}],'
-        b'"model":"m","usage":{"input_tokens":7,"output_tokens":1}}'
-    )
-
-    reply = openai.decode(ask, content)
-
-    assert reply.answers == [
-        ("a", Unread(Reason.INVALID_NUMBER)),
-        ("b", Held(0.25)),
-        ("c", Unread(Reason.MALFORMED)),
+def test_a_reply_is_written_as_clients_require_it() -> None:
+    """Protocols §3.2: details of usage, a name that may be null, money as a decimal string."""
+    questions = [
+        {"type": "predicate", "instructions": "a", "name": "q"},
+        {"type": "predicate", "instructions": "b"},
+        {"type": "predicate", "instructions": "c", "name": "r"},
     ]
-    assert reply.usage == Usage(7, 1)
+    asked = openai.decode_request(request(questions=questions))
+    extra = {"provider_metadata": {"pointsman": {"reason": "ok"}}}
+
+    answers: dict[str, RawAnswer] = {"q": Held(0.75), "r": Stated(holds=False)}
+    usage = Usage(5, 2, 0.0000089)
+
+    written = openai.encode_reply(asked, answers, model="jev", usage=usage, extra=extra)
+
+    assert json.loads(written) == {
+        "answers": [
+            {"type": "predicate", "name": "q", "probability": 0.75},
+            {"type": "refusal", "name": None},
+            {"type": "predicate", "name": "r", "probability": 0},
+        ],
+        "model": "jev",
+        "usage": {
+            "input_tokens": 5,
+            "output_tokens": 2,
+            "total_tokens": 7,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+        "provider_metadata": {"pointsman": {"reason": "ok"}, "gateway": {"cost": "0.0000089"}},
+    }
 
 
-@given(value=json_values | envelopes)
-@settings(derandomize=True, deadline=None, max_examples=250)
-def test_any_json_is_a_reply_with_a_listed_reason(value: object) -> None:
-    """Python writes NaN as a literal, as broken servers do."""
-    assert isinstance(believed(json.dumps(value).encode()), Reason)
+def test_without_a_confidence_a_reply_says_so_or_what_the_formula_makes_of_it() -> None:
+    """Protocols §2.4 and §12: the published example .95/.02/.01/.02 comes to .93."""
+    choice = Choice("?", ["a", "b", "c", "d"])
+    asked = Asked("s", {"q": choice, "r": choice, "n": Score("?", ["l", "m", "h"])})
+    spread = {"a": 0.95, "b": 0.02, "c": 0.01, "d": 0.02}
+    answers: dict[str, RawAnswer] = {
+        "q": Chosen("a", spread),
+        "r": Chosen("a"),
+        "n": Scored(1.1, [0.1, 0.7, 0.2]),
+    }
+
+    first, second, third = json.loads(openai.encode_reply(asked, answers, model=""))["answers"]
+
+    assert first["confidence"] == pytest.approx(0.9333, abs=1e-4)
+    assert (second["confidence"], second["probabilities"]) == (0, [])
+    assert third["confidence"] == pytest.approx(0.55)
+    assert third["probabilities"][1] == {"value": 1, "label": "m", "probability": 0.7}
 
 
-@given(content=st.binary())
-@settings(derandomize=True, deadline=None)
-def test_any_bytes_are_a_reply_with_a_listed_reason(content: bytes) -> None:
-    assert believed(content) is not Reason.OK
+def test_a_truth_among_the_choices_comes_back_as_one() -> None:
+    """Protocols §3.1: `true` and `"true"` are different choices."""
+    values = [True, "true", False, "other"]
+    choices = [{"value": value, "description": f"{at}"} for at, value in enumerate(values)]
+    asked = openai.decode_request(request(questions=[{**CHOICE, "choices": choices}]))
+    (question,) = asked.questions.values()
+    assert isinstance(question, Choice)
+    names = list(question.options)
 
+    for name, value in zip(names, values, strict=True):
+        spread = {one: float(one == name) for one in names}
+        written = openai.encode_reply(asked, {"0": Chosen(name, spread, 1.0)}, model="m")
+        (answer,) = json.loads(written)["answers"]
+        assert (type(answer["choice"]), answer["choice"]) == (type(value), value)
+        assert [one["value"] for one in answer["probabilities"]] == values
+        assert [type(one["value"]) for one in answer["probabilities"]] == list(map(type, values))
 
-@given(at=st.integers(0, len(json.dumps(RESPONSE)) - 1), byte=st.integers(0, 255))
-@settings(derandomize=True, deadline=None, max_examples=150)
-def test_a_good_reply_with_one_wrong_byte_is_still_judged(at: int, byte: int) -> None:
-    content = bytearray(json.dumps(RESPONSE).encode())
-    content[at] = byte
-
-    assert isinstance(believed(bytes(content)), Reason)
+    assert names == ["true (boolean)", "true", "false", "other"]
+    assert list(question.options.values()) == ["0", "1", "2", "3"]

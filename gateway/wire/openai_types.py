@@ -3,75 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+from .bills import Bill
+
+SAID = msgspec.Meta(extra_json_schema={"pattern": r"\S"})
+"""A text that says something; the questions themselves see to it."""
+
+Instructions: TypeAlias = str | Sequence[Mapping[str, Any]]
+"""Text, or parts: `input_text` and `input_json`."""
+
 
 class Described(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An option with its description."""
+    """An option with its description; `true` and `"true"` are two options."""
 
-    value: str
-    description: str = ""
+    value: Annotated[str | bool, SAID]
+    description: str | None = None
 
 
 class Labelled(msgspec.Struct, frozen=True, omit_defaults=True):
     """A level with its description."""
 
-    label: str
-    description: str = ""
+    label: Annotated[str, SAID]
+    description: str | None = None
 
 
 class WirePredicate(msgspec.Struct, frozen=True, tag="predicate"):
     """A yes/no question."""
 
-    instructions: str
+    instructions: Instructions
     name: str | None = None
 
 
 class WireChoice(msgspec.Struct, frozen=True, tag="choice"):
     """A question with 2–255 options."""
 
-    instructions: str
-    choices: Sequence[Described]
+    instructions: Instructions
+    choices: Annotated[Sequence[Described], msgspec.Meta(min_length=2)]
     name: str | None = None
 
 
 class WireScore(msgspec.Struct, frozen=True, tag="score"):
     """A question with 2–10 levels, low to high."""
 
-    instructions: str
-    levels: Sequence[Labelled]
+    instructions: Instructions
+    levels: Annotated[Sequence[Labelled], msgspec.Meta(min_length=2, max_length=10)]
     name: str | None = None
 
 
 WireQuestion: TypeAlias = WirePredicate | WireChoice | WireScore
 
 
-class Request(
-    msgspec.Struct, frozen=True, omit_defaults=True, rename={"options": "providerOptions"}
-):
+class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """
-    The body of a request.
+    The body of a request; an endpoint's own extensions stand beside these.
 
     Attributes:
-        model: The model's id at the endpoint.
         input: The state: text as it is, anything else as canonical JSON.
         questions: In order.
-        options: The endpoint's own extension, `providerOptions`.
+        model: The model's id at the endpoint.
 
     """
 
-    model: str
     input: str
     questions: Sequence[WireQuestion]
-    options: Mapping[str, Any] = {}
+    model: str = ""
+
+
+class ServedRequest(msgspec.Struct, frozen=True):
+    """
+    The body of a request as our server takes it.
+
+    Attributes:
+        input: Text, or items: messages, function calls and their outputs.
+        questions: In order; none means the point's own.
+        model: A point or a provider.
+        safety_identifier: Who the request is about.
+
+    """
+
+    input: str | Sequence[Mapping[str, Any]]
+    questions: Sequence[WireQuestion]
+    model: str | None = None
+    safety_identifier: str | None = None
 
 
 class OptionProbability(msgspec.Struct, frozen=True):
     """One entry of a choice's distribution."""
 
-    value: str
+    value: str | bool
     probability: float
 
 
@@ -93,7 +115,7 @@ class AnswerPredicate(msgspec.Struct, frozen=True, tag="predicate"):
 class AnswerChoice(msgspec.Struct, frozen=True, tag="choice"):
     """The chosen option."""
 
-    choice: str
+    choice: str | bool
     name: str | None = None
     confidence: float | None = None
     probabilities: Sequence[OptionProbability] | None = None
@@ -117,46 +139,16 @@ class AnswerRefusal(msgspec.Struct, frozen=True, tag="refusal"):
 WireAnswer: TypeAlias = AnswerPredicate | AnswerChoice | AnswerScore | AnswerRefusal
 
 
-class WireUsage(msgspec.Struct, frozen=True):
-    """Tokens."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Gatewayed(msgspec.Struct, frozen=True):
-    """What Vercel AI Gateway adds: money as a decimal string."""
-
-    cost: str | float | None = None
-
-
-class Metadata(msgspec.Struct, frozen=True):
-    """What gateways add."""
-
-    gateway: Gatewayed | None = None
-
-
-NO_ERROR = msgspec.Raw(b"null")  # a union of Raw with None would take null alone
-
-
-class Response(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The body of a success. `error` may stand in one all the same."""
+class Response(Bill, frozen=True, kw_only=True):
+    """The body of a success."""
 
     answers: Sequence[WireAnswer]
-    model: str = ""
-    usage: WireUsage | None = None
-    provider_metadata: Metadata | None = None
-    error: msgspec.Raw = NO_ERROR
 
 
-class Loose(msgspec.Struct, frozen=True):
+class LooseResponse(Bill, frozen=True, kw_only=True):
     """The body of a success of which an answer cannot be read."""
 
     answers: Sequence[msgspec.Raw]
-    model: str = ""
-    usage: WireUsage | None = None
-    provider_metadata: Metadata | None = None
-    error: msgspec.Raw = NO_ERROR
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -165,15 +157,32 @@ class Named(msgspec.Struct, frozen=True):
     name: str | None = None
 
 
-class Failed(msgspec.Struct, frozen=True):
-    """What a success that cannot be read may be after all: an error."""
+class InputDetails(msgspec.Struct, frozen=True):
+    """What of the input came from a cache; clients require it."""
 
-    error: msgspec.Raw = NO_ERROR
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
 
 
-class Bill(msgspec.Struct, frozen=True):
-    """What a body says of its cost, whatever its answers are."""
+class OutputDetails(msgspec.Struct, frozen=True):
+    """What of the output was reasoning; clients require it."""
 
-    model: str = ""
-    usage: WireUsage | None = None
-    provider_metadata: Metadata | None = None
+    reasoning_tokens: int = 0
+
+
+class ServedUsage(msgspec.Struct, frozen=True):
+    """Tokens as clients require them."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    input_tokens_details: InputDetails = InputDetails()
+    output_tokens_details: OutputDetails = OutputDetails()
+
+
+class ServedResponse(msgspec.Struct, frozen=True):
+    """The body of a success as our server gives it."""
+
+    answers: Sequence[WireAnswer]
+    model: str
+    usage: ServedUsage

@@ -1,0 +1,44 @@
+"""Cloudflare's envelope: `{"result": …, "success": …, "errors": […]}` around a dialect's body."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..errors import NoAnswer
+from ..plugins import HttpResponse
+from .faults import fault_of
+from .reading import UNREADABLE, marked
+
+_NOTHING = msgspec.Raw(b"null")
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    result: msgspec.Raw = _NOTHING
+    success: bool | None = None
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+
+
+def unwrapped(body: bytes) -> bytes:
+    """
+    Take a success out of its envelope; a body without one is given back as it is.
+
+    Raises:
+        NoAnswer: `success` is false: what its codes say, else `provider_error`.
+
+    """
+    try:
+        envelope = _envelope.decode(body)
+    except UNREADABLE:
+        readable = marked(body)  # a literal NaN spoils only the answer that it stands in
+        return body if readable is None else unwrapped(readable)
+    if envelope.success is False:
+        raise _failed(body)
+    return body if envelope.result == _NOTHING else bytes(envelope.result)
+
+
+def _failed(body: bytes) -> NoAnswer:
+    """Judge a failure that came with a status of success by its codes alone."""
+    fault = fault_of(HttpResponse(500, {}, body))
+    return NoAnswer(fault.reason, operator=fault.operator)
