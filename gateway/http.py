@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import sockets
 from .errors import NoAnswer, Reason
-from .plugins import HttpRequest, HttpResponse
+from .exchanging import HttpRequest, HttpResponse
 from .retries import Sent, again_async, again_sync, heals, policy
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def send_sync(exchange: Exchange[T], client: httpx.Client, until: float, attempt
             while True:
                 once = partial(_once_sync, client, request, until)
                 sent = once()
-                if heals(sent):
-                    sent = again_sync(once, sent, policy(attempts, until))
+                if heals(sent, request):
+                    sent = again_sync(once, sent, policy(request, attempts, until))
                 request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
@@ -93,8 +93,8 @@ async def send_async(
                 while True:
                     once = partial(_once_async, client, request, until)
                     sent = await once()
-                    if heals(sent):
-                        sent = await again_async(once, sent, policy(attempts, until))
+                    if heals(sent, request):
+                        sent = await again_async(once, sent, policy(request, attempts, until))
                     request = exchange.send(_response(sent))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]

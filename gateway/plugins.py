@@ -15,6 +15,7 @@ import pluggy
 
 from .environment import M, validated, variables_of
 from .errors import Fault, raise_all
+from .exchanging import HttpRequest, HttpResponse
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,26 @@ if TYPE_CHECKING:
     from .points import DecisionPoint
     from .questions import Ask
     from .records import Decision, Record
+
+__all__ = [
+    "PROJECT",
+    "Asynchronous",
+    "Call",
+    "Hooks",
+    "HttpRequest",
+    "HttpResponse",
+    "InProcess",
+    "Limits",
+    "Make",
+    "Observer",
+    "Offer",
+    "Others",
+    "OverHttp",
+    "Provider",
+    "Setup",
+    "hookimpl",
+    "hookspec",
+]
 
 PROJECT = "pointsman"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -69,52 +90,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 0
     asking: tuple[str, ...] = ()
     current: Callable[[], Any] | None = None
-
-
-class HttpRequest(msgspec.Struct, frozen=True):
-    """
-    One request.
-
-    Attributes:
-        method: `GET`, `POST`, …
-        url: Absolute.
-        headers: May hold secrets, so it is left out of the repr.
-        content: The body.
-
-    """
-
-    method: str
-    url: str
-    headers: Mapping[str, str] = {}
-    content: bytes = b""
-
-    def __repr__(self) -> str:
-        return f"HttpRequest({self.method} {self.url})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("method", self.method), ("url", self.url)]
-
-
-class HttpResponse(msgspec.Struct, frozen=True):
-    """
-    One response, read whole.
-
-    Attributes:
-        status: The status code.
-        headers: With lower-case names.
-        content: The body; left out of the repr, since it may repeat what was sent.
-
-    """
-
-    status: int
-    headers: Mapping[str, str] = {}
-    content: bytes = b""
-
-    def __repr__(self) -> str:
-        return f"HttpResponse({self.status})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("status", self.status)]
 
 
 class Provider(Protocol):

@@ -2,7 +2,7 @@
 What is sent again: bounded retries by tenacity, inside the provider's own timeout.
 
 Connect errors, since nothing was sent; 408, 500, 502, 503, 504, 524 and 529; a 429 only if the
-server says when. Never another 4xx, never past the deadline.
+server says when. Never another 4xx, never past the deadline, never what the request calls final.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .plugins import HttpResponse
+from .exchanging import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -24,13 +24,13 @@ Sent: TypeAlias = HttpResponse | Exception
 """What one attempt came to; an error where no connection was made, so that nothing was sent."""
 
 
-def heals(sent: Sent) -> bool:
-    """Whether it may go better when it is sent again; a 429 only if the server says when."""
+def heals(sent: Sent, request: HttpRequest) -> bool:
+    """Whether it may go better when *request* is sent again; a 429 only if the server says when."""
     if not isinstance(sent, HttpResponse):
         return True
-    if sent.status == 429:  # noqa: PLR2004
-        return "retry-after" in sent.headers
-    return sent.status in RETRIED
+    if sent.status not in RETRIED or (request.final is not None and request.final(sent)):
+        return False
+    return sent.status != 429 or "retry-after" in sent.headers  # noqa: PLR2004
 
 
 def again_sync(once: Callable[[], Sent], first: Sent, policy: dict[str, Any]) -> Sent:
@@ -57,7 +57,7 @@ async def again_async(
     return await retrying(again)  # type: ignore[no-any-return]
 
 
-def policy(attempts: int, until: float) -> dict[str, Any]:
+def policy(request: HttpRequest, attempts: int, until: float) -> dict[str, Any]:
     """Say to tenacity what is retried, how long to wait, and when to stop."""
 
     def stop(state: RetryCallState) -> bool:
@@ -66,7 +66,7 @@ def policy(attempts: int, until: float) -> dict[str, Any]:
 
     def again(state: RetryCallState) -> bool:
         assert state.outcome is not None
-        return not state.outcome.failed and heals(state.outcome.result())
+        return not state.outcome.failed and heals(state.outcome.result(), request)
 
     return {"retry": again, "stop": stop, "wait": _wait, "retry_error_callback": _last}
 

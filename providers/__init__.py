@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from ..gateway.masking import Mask
     from ..gateway.plugins import Make
 
+HOSTED = (
+    "jev",
+    "openai",
+    "typesafe",
+    "openrouter",
+    "portkey",
+    "clef",
+    "perplexity",
+    "litellm",
+    "decisions",
+    "systemone",
+)
+"""The hosted deciders, as the table in `decisions_api/endpoints.py` calls them."""
+
 
 def _current() -> Make:
     from .current import current
@@ -20,10 +34,21 @@ def _current() -> Make:
     return current
 
 
-def _jev() -> Make:
-    from .decisions_api import jev
+def _chat() -> Make:
+    from .chat import chat
 
-    return jev
+    return chat
+
+
+def _hosted(name: str) -> Offer:
+    """Offer a row of the table of hosted deciders."""
+
+    def load() -> Make:
+        from .decisions_api import hosted
+
+        return hosted(name)
+
+    return Offer(name, load)
 
 
 def _local() -> Make:
@@ -43,8 +68,9 @@ def pointsman_providers() -> Sequence[Offer]:
     """Offer the built-in providers."""
     return (
         Offer("current", _current),
-        Offer("jev", _jev),
         Offer("local", _local, extra="pointsman[local]"),
+        *map(_hosted, HOSTED),
+        Offer("chat", _chat),
     )
 
 

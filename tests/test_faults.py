@@ -7,146 +7,17 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-import msgspec
 import pytest
 
-from faulty import (
-    ASK,
-    Does,
-    Server,
-    answered,
-    chosen,
-    cuts,
-    drips,
-    drops,
-    failed,
-    floods,
-    hangs,
-    replies,
-)
-from pointsman import Decision, Gateway, NoAnswer, Reason, Usage
+from dialects import JEV, Fault, faults_of
+from faulty import ASK, Server, answered, chosen, replies
+from pointsman import Decision, Gateway, NoAnswer, Reason
 
 Colour = Literal["async", "sync"]
-BILLED = Usage(212, 0, 0.0000089)  # what every answer of the server says it cost
+BILLED = JEV.billed  # what every answer of the server says it cost
 
 
-class Fault(msgspec.Struct):
-    """
-    One row of the table.
-
-    Attributes:
-        does: What the server does.
-        reason: How the attempt is recorded.
-        calls: How many requests reach the server: retries are bounded by two attempts.
-        billed: Whether the rejected answer says what it cost.
-        seconds: The provider's timeout.
-        url: Where the provider is sent; `here` is the server.
-
-    """
-
-    does: Does
-    reason: Reason
-    calls: int = 1
-    billed: bool = False
-    seconds: float = 10.0
-    url: str = "{here}"
-
-
-def says(reason: Reason, *answers: object, **said: object) -> Fault:
-    """A row whose answer is readable, costs money, and may not be believed."""
-    return Fault(replies(answered(*answers, **said)), reason, billed=True)
-
-
-def status(code: int, reason: Reason, calls: int = 1, body: object = None, **headers: str) -> Fault:
-    """A row that is no success."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Fault(replies(body or failed("some_error"), code, named), reason, calls)
-
-
-def literal(number: str) -> Fault:
-    """A row with a number that Python would write, and JSON does not know."""
-    body = msgspec.json.encode(answered()).replace(b"0.93", number.encode())
-    return Fault(replies(body), Reason.INVALID_NUMBER, billed=True)
-
-
-def spread(billing: float, tech: float, none: float) -> object:
-    return chosen(spread={"billing": billing, "tech": tech, "none": none})
-
-
-TWICE = [{"value": "tech", "probability": 0.5}, {"value": "tech", "probability": 0.5}]
-
-FAULTS: dict[str, Fault] = {
-    # nobody there
-    "refused connection": Fault(replies(), Reason.TRANSPORT, 0, url="{refused}"),
-    "DNS failure": Fault(replies(), Reason.TRANSPORT, 0, url="http://nowhere.invalid/v1"),
-    "TLS failure": Fault(replies(), Reason.TRANSPORT, 0, url="https://127.0.0.1:{port}/v1"),
-    "hung up": Fault(drops(), Reason.TRANSPORT),
-    "cut off": Fault(cuts(), Reason.TRANSPORT),
-    # nobody in time
-    "read timeout": Fault(hangs(), Reason.TIMEOUT, seconds=0.3),
-    "slow drip, head": Fault(drips("head"), Reason.TIMEOUT, seconds=0.3),
-    "slow drip, body": Fault(drips("body"), Reason.TIMEOUT, seconds=0.3),
-    # no success
-    "307": status(307, Reason.REJECTED, location="/v1/elsewhere"),
-    "400": status(400, Reason.REJECTED),
-    "400, too long": status(400, Reason.TOO_LARGE, body=failed("e", None, "max_tokens_exceeded")),
-    "401": status(401, Reason.AUTH),
-    "402": status(402, Reason.PAYMENT),
-    "403": status(403, Reason.AUTH),
-    "404": status(404, Reason.REJECTED, body=failed("model_not_found")),
-    "408": status(408, Reason.TIMEOUT, 2),
-    "413": status(413, Reason.TOO_LARGE),
-    "422": status(422, Reason.REJECTED),
-    "424": status(424, Reason.PROVIDER_ERROR),
-    "429": status(429, Reason.RATE_LIMITED),
-    "429, quota": status(429, Reason.PAYMENT, body=failed("insufficient_quota")),
-    "429, Retry-After fits": status(429, Reason.RATE_LIMITED, 2, retry_after="0"),
-    "429, Retry-After does not": status(429, Reason.RATE_LIMITED, retry_after="3600"),
-    "500": status(500, Reason.PROVIDER_ERROR, 2),
-    "503": status(503, Reason.PROVIDER_ERROR, 2),
-    "529": status(529, Reason.PROVIDER_ERROR, 2),
-    # no decision
-    "empty": Fault(replies(b""), Reason.MALFORMED),
-    "not JSON": Fault(replies(b"<html>Bad gateway</html>"), Reason.MALFORMED),
-    "not UTF-8": Fault(replies(b'{"answers": "\xff"}'), Reason.MALFORMED),
-    "truncated JSON": Fault(replies(msgspec.json.encode(answered())[:-9]), Reason.MALFORMED),
-    "wrong shape": says(Reason.MALFORMED, answers={"team": "tech"}),
-    "wrong shape inside": says(Reason.MALFORMED, chosen(confidence="high")),
-    "unknown kind": says(Reason.MALFORMED, chosen(type="ranking")),
-    "oversized body": Fault(floods(9 * 1024 * 1024), Reason.MALFORMED),
-    "error inside 200": says(Reason.PROVIDER_ERROR, **failed("server_error")),
-    # another decision
-    "wrong type": says(Reason.WRONG_TYPE, {"type": "predicate", "name": "team", "probability": 1}),
-    "missing answer": says(Reason.INCOMPLETE, empty=True),
-    "extra answer": says(Reason.MISMATCHED, chosen(), chosen(name="mood")),
-    "renamed answer": says(Reason.MISMATCHED, chosen(name="squad")),
-    "duplicate name": says(Reason.MISMATCHED, chosen(), chosen()),
-    "another model": says(Reason.MISMATCHED, model="openai/gpt-6-luna-decisions"),
-    "another model, near": says(Reason.MISMATCHED, model="typesafe-ai/jevelin"),
-    "vendor's fallback": Fault(
-        replies(answered(), headers={"x-ai-gateway-decision-fallback-triggered": "true"}),
-        Reason.MISMATCHED,
-        billed=True,
-    ),
-    # numbers and options
-    "undeclared option": says(Reason.UNDECLARED_OPTION, chosen("sales")),
-    "undeclared in spread": says(Reason.UNDECLARED_OPTION, chosen(spread={"sales": 1.0})),
-    "NaN": literal("NaN"),
-    "Infinity": literal("-Infinity"),
-    "1.7": says(Reason.INVALID_NUMBER, chosen(confidence=1.7)),
-    "1.7 in spread": says(Reason.INVALID_NUMBER, spread(0.0, 1.7, 0.0)),
-    "percent": says(Reason.INVALID_NUMBER, chosen(confidence=93)),
-    "negative": says(Reason.INVALID_NUMBER, chosen(confidence=-0.1)),
-    "negative in spread": says(Reason.INVALID_NUMBER, spread(-0.03, 0.95, 0.08)),
-    "sum of 0.8": says(Reason.INCONSISTENT, spread(0.1, 0.6, 0.1)),
-    "sum of 1.2": says(Reason.INCONSISTENT, spread(0.1, 0.8, 0.3)),
-    "option twice in spread": says(Reason.INCONSISTENT, chosen(probabilities=TWICE)),
-    "chosen is not maximal": says(Reason.INCONSISTENT, chosen("billing")),
-    # valid, and not to be acted on
-    "missing confidence": says(Reason.CONFIDENCE_MISSING, chosen(confidence=None)),
-    "low confidence": says(Reason.LOW_CONFIDENCE, chosen(confidence=0.69)),
-    "refusal": says(Reason.REFUSED, {"type": "refusal", "name": "team"}),
-}
+FAULTS = faults_of(JEV)
 
 
 @pytest.fixture(scope="module")

@@ -140,7 +140,8 @@ def test_a_proxy_of_the_environment_is_used_in_both_colours(
     for name in ("NO_PROXY", "no_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
 
-    decision = decide(jev(JEV_BASE_URL="http://decisions.invalid/v1"), colour)
+    there = {"JEV_BASE_URL": "http://decisions.invalid/v1", "JEV_ALLOW_HTTP": "true"}
+    decision = decide(jev(**there), colour)
 
     assert decision.provider == "jev"
     assert [seen.path for seen in server.seen] == ["http://decisions.invalid/v1/decisions"]

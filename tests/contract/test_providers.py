@@ -11,6 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -38,7 +39,7 @@ from pointsman.gateway.answers import Chosen, Held, Scored
 from pointsman.gateway.discovery import discover
 from pointsman.gateway.gates import Gate
 from pointsman.gateway.resilience import check_limits, shape_of
-from pointsman.gateway.wire import openai
+from pointsman.gateway.wire import openai, systemone
 
 NEEDED = {"local": "numpy"}
 ASK = Ask(
@@ -62,35 +63,74 @@ ASKS = {
 CALL = Call(point="TEAM")
 
 
-def _answers(request: httpx.Request) -> httpx.Response:
+def _answers(dialect: Any, request: httpx.Request) -> httpx.Response:
     """What a good server of the dialect says: the first option, yes, the middle level."""
-    ask, model = openai.decode_request(request.content)
+    asked = dialect.decode_request(request.content)
     said: dict[str, Any] = {}
-    for name, question in ask.questions.items():
+    for name, question in asked.questions.items():
         if isinstance(question, Choice):
             said[name] = Chosen(next(iter(question.options)), None, 0.9)
         elif isinstance(question, Predicate):
             said[name] = Held(0.9)
         else:
             said[name] = Scored((len(question.levels) - 1) / 2, None, 0.9)
-    return httpx.Response(200, content=openai.encode_reply(ask, Reply(said, model)))
+    return httpx.Response(200, content=dialect.encode_reply(asked, said, model=asked.model))
+
+
+def _chats(request: httpx.Request) -> httpx.Response:
+    """What a good chat server says: the first outcome that the schema allows."""
+    asked = msgspec.json.decode(request.content)
+    fields = asked["response_format"]["json_schema"]["schema"]["properties"]
+    said = {name: one.get("enum", [True])[0] for name, one in fields.items()}
+    message = {"role": "assistant", "content": msgspec.json.encode(said).decode()}
+    tokens = [{"token": message["content"], "logprob": 0.0}]
+    choice = {"message": message, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    return httpx.Response(200, json={"model": asked["model"], "choices": [choice]})
+
+
+_jev_answers = partial(_answers, openai)
+ADDRESSES = {
+    "https://ai-gateway.vercel.sh/v1/decisions": openai,
+    "https://api.openai.com/v1/decisions": openai,
+    "https://api.typesafe.ai/v1/systemone": systemone,
+    "https://openrouter.ai/api/alpha/decisions": systemone,
+    "https://api.portkey.ai/v1/decisions": systemone,
+    "https://api.cloudflare.com/client/v4/accounts/acc0/ai/run/@cf/cloudflare/clef": systemone,
+    "https://api.perplexity.ai/v1/decisions": systemone,
+    "http://127.0.0.1:4000/v1/decisions": openai,
+    "http://127.0.0.1:9/v1/decisions": openai,
+    "http://127.0.0.1:9/v1/systemone": systemone,
+}
+"""Where each hosted decider goes of itself, and what is spoken there."""
 
 
 @pytest.fixture
 def upstream() -> Iterator[respx.MockRouter]:
     """The only network there is: whoever calls anything else fails."""
     with respx.mock(assert_all_called=False) as router:
-        router.post("https://ai-gateway.vercel.sh/v1/decisions").mock(side_effect=_answers)
+        for url, dialect in ADDRESSES.items():
+            router.post(url).mock(side_effect=partial(_answers, dialect))
+        router.post("https://api.openai.com/v1/chat/completions").mock(side_effect=_chats)
         yield router
 
 
 def environ(name: str) -> dict[str, str]:
     """What each provider needs to be made, and a log that is silent."""
+    keys = ("AI_GATEWAY", "OPENAI", "TYPESAFE", "OPENROUTER", "PORTKEY", "PERPLEXITY", "LITELLM")
     return {
         "DECISION_LOG": "off",
         "DECISION_TEAM_PROVIDER": name if name not in ("current", "scripted") else "",
-        "AI_GATEWAY_API_KEY": "sk-contract",
         "CURRENT_PROVIDER": "jev",
+        **{f"{one}_API_KEY": "sk-contract" for one in keys},
+        "PORTKEY_PROVIDER_KEY": "sk-contract",
+        "CLOUDFLARE_API_TOKEN": "sk-contract",
+        "CLOUDFLARE_ACCOUNT_ID": "acc0",
+        "LITELLM_BASE_URL": "http://127.0.0.1:4000",
+        "LITELLM_MODEL": "fast",
+        "CHAT_MODEL": "gpt-4.1-mini",
+        "CHAT_API_KEY": "sk-contract",
+        "DECISIONS_BASE_URL": "http://127.0.0.1:9/v1",
+        "SYSTEMONE_BASE_URL": "http://127.0.0.1:9/v1",
     }
 
 
@@ -110,7 +150,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def gateway(name: str, upstream: respx.MockRouter) -> Iterator[Gateway]:  # noqa: ARG001
     with Gateway.from_env(environ(name)) as made:
         yield made
-    gc.collect()
+    gc.collect(1)  # what a test leaves open is young
 
 
 @pytest.fixture
@@ -353,7 +393,8 @@ def test_jev_believes_only_the_model_it_asked_for(
     assert attempt.request_id == "r-1"
     assert attempt.usage is not None
     assert attempt.usage.estimated
-    assert made.record.cost_usd == pytest.approx(1000 * 0.042e-6)
+    usd = 0.10e-6 if "luna" in model else 0.042e-6  # of the model that was paid
+    assert made.record.cost_usd == pytest.approx(1000 * usd)
 
 
 def test_a_model_without_a_vendor_names_none(upstream: respx.MockRouter) -> None:
@@ -381,11 +422,12 @@ def test_half_an_emoji_is_asked_all_the_same(upstream: respx.MockRouter) -> None
 
 def test_jev_takes_another_base_url_and_model(upstream: respx.MockRouter) -> None:
     """A proxy in front, or a model pinned by its date."""
-    route = upstream.post("http://proxy.test/v1/decisions").mock(side_effect=_answers)
+    route = upstream.post("http://proxy.test/v1/decisions").mock(side_effect=_jev_answers)
     gateway = Gateway.from_env(
         {
             **environ("jev"),
             "JEV_BASE_URL": "http://proxy.test/v1/",
+            "JEV_ALLOW_HTTP": "true",
             "JEV_MODEL": "liquid/d1-ultra",
         }
     )
