@@ -12,12 +12,12 @@ within 0.01 of the maximum; a score within 0.005 + Σ 0.005·i of its mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored, Unread
+from .answers import Answer, Chosen, Held, RawAnswer, Refused, Reply, Scored, Stated, Unread
 from .confidence import choice_confidence, score_confidence
 from .errors import NoAnswer, Reason
 from .gates import Gate, Scale
@@ -60,6 +60,8 @@ def accept(ask: Ask, reply: Reply, gate: Gate) -> Verdict:
         checked = _checked(ask, paired, gate)
     except NoAnswer as fault:
         return Verdict(fault.reason)
+    if reply.source:
+        checked = {name: one.sourced(reply.source) for name, one in checked.items()}
     return _weighed(ask, checked, gate)
 
 
@@ -122,14 +124,21 @@ def _is_pair(pair: Any) -> bool:  # noqa: ANN401 - a stranger's
 
 def _checked(ask: Ask, paired: Mapping[str, RawAnswer], gate: Gate) -> dict[str, Answer]:
     checked: dict[str, Answer] = {}
+    spared = _spared(paired) if gate.partial else ()
     for name, question in ask.questions.items():
-        if question.when is not None and not _live(question.when, checked):
+        if name in spared or (question.when is not None and not _live(question.when, checked)):
             checked[name] = Answer(value=None)
         elif question.advisory:
             checked[name] = _advised(name, question, paired[name], gate)
         else:
             checked[name] = check(question, paired[name], gate.scale_of(name))
     return checked
+
+
+def _spared(paired: Mapping[str, RawAnswer]) -> Collection[str]:
+    """Name the questions that were refused among others; where all were, it is a refusal."""
+    refused = [name for name, raw in paired.items() if isinstance(raw, Refused)]
+    return refused if len(refused) < len(paired) else ()
 
 
 def _live(when: When, checked: Mapping[str, Answer]) -> bool:
@@ -161,6 +170,8 @@ def check(question: Question, raw: RawAnswer, scale: Scale) -> Answer:
         return _choice(question, raw, scale)
     if isinstance(question, Predicate) and isinstance(raw, Held):
         return _predicate(question, raw)
+    if isinstance(question, Predicate) and isinstance(raw, Stated):
+        return _statement(raw)
     if isinstance(question, Score) and isinstance(raw, Scored):
         return _score(question, raw, scale)
     raise NoAnswer(Reason.WRONG_TYPE)
@@ -197,6 +208,12 @@ def _predicate(question: Predicate, raw: Held) -> Answer:
         probability=selected,
         distribution={"true": true, "false": round(1.0 - true, 12)},
     )
+
+
+def _statement(raw: Stated) -> Answer:
+    if type(raw.holds) is not bool:
+        raise NoAnswer(Reason.MALFORMED)
+    return Answer(value=raw.holds)
 
 
 def _score(question: Score, raw: Scored, scale: Scale) -> Answer:

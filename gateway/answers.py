@@ -7,7 +7,7 @@ A provider's `Reply` is a claim; only `acceptance` turns its parts into `Answer`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -48,6 +48,18 @@ class Held(msgspec.Struct, frozen=True, tag="predicate", gc=False):
     probability: float
 
 
+class Stated(msgspec.Struct, frozen=True, tag="statement", gc=False):
+    """
+    A provider's answer to a `Predicate` without a probability, which no other number replaces.
+
+    Attributes:
+        holds: Whether the predicate is true.
+
+    """
+
+    holds: bool
+
+
 class Scored(msgspec.Struct, frozen=True, tag="score", gc=False):
     """
     A provider's answer to a `Score`.
@@ -80,7 +92,15 @@ class Unread(msgspec.Struct, frozen=True, tag="unread"):
     reason: Reason
 
 
-RawAnswer: TypeAlias = Chosen | Held | Scored | Refused | Unread
+RawAnswer: TypeAlias = Chosen | Held | Stated | Scored | Refused | Unread
+
+Origin: TypeAlias = Literal["", "log_probabilities", "self_reported"]
+"""
+Where a language model's numbers come from: the probabilities of the tokens that it wrote, or
+what it says of itself. Empty for a decider, whose numbers are its own.
+"""
+
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
@@ -113,6 +133,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
         request_id: The provider's own id of the request.
         notes: Further numbers by name, for example the best cosine of a choice. Recorded,
             never acted on.
+        source: Where its numbers come from, if not from the decider itself.
 
     """
 
@@ -121,6 +142,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
     usage: Usage | None = None
     request_id: str | None = None
     notes: Mapping[str, float] | None = None
+    source: Origin = ""
 
 
 def sound(reply: object) -> Reply:
@@ -136,7 +158,7 @@ def sound(reply: object) -> Reply:
     if type(reply.answers) not in (dict, list, tuple):
         reply = msgspec.structs.replace(reply, answers=_plain(reply.answers))
     bare = reply.usage is None and reply.request_id is None and reply.notes is None
-    if bare and _is_label(reply.model):
+    if bare and _is_origin(reply.source) and _is_label(reply.model):
         return reply
     return Reply(
         reply.answers,
@@ -144,7 +166,12 @@ def sound(reply: object) -> Reply:
         reply.usage if _is_usage(reply.usage) else None,
         reply.request_id if _is_label(reply.request_id) else None,
         reply.notes if _are_notes(reply.notes) else None,
+        reply.source if _is_origin(reply.source) else "",
     )
+
+
+def _is_origin(value: object) -> bool:
+    return type(value) is str and value in ORIGINS
 
 
 def _plain(answers: object) -> Mapping[str, RawAnswer]:
@@ -183,7 +210,9 @@ def _are_notes(notes: object) -> bool:
     return all(_is_label(name) and _is_number(one) for name, one in pairs)
 
 
-Source: TypeAlias = Literal["reported", "probability", "missing", "current"]
+Source: TypeAlias = Literal[
+    "reported", "probability", "log_probabilities", "self_reported", "missing", "current"
+]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -195,8 +224,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             the question was not live, or advisory and unspecified.
         confidence: The number that was compared with the threshold, in [0, 1].
         source: Where it comes from: `reported` by the provider, the `probability` of the
-            selected outcome, `missing` (then it is 0), or `current` (the host's own path,
-            which has none).
+            selected outcome, `log_probabilities` or `self_reported` for a language model's,
+            `missing` (then it is 0), or `current` (the host's own path, which has none).
         reported: The provider's own confidence, if it gave one.
         recomputed: What TypeSafe's formula makes of the distribution; may differ from
             `reported`, which is no fault.
@@ -213,3 +242,27 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     recomputed: float | None = None
     probability: float | None = None
     distribution: Mapping[str, float] | None = None
+
+    def sourced(self, source: Origin) -> Answer:
+        """Say that its number is of *source*; a missing one comes from nowhere."""
+        if source == "" or self.source == "missing":
+            return self
+        return msgspec.structs.replace(self, source=source)
+
+
+def origin(answers: Mapping[str, Answer]) -> Origin:
+    """Say where the numbers of one reply's *answers* come from; empty: from the decider itself."""
+    given = {one.source for one in answers.values()}
+    if "log_probabilities" in given:
+        return "log_probabilities"
+    return "self_reported" if "self_reported" in given else ""
+
+
+def served_as(model: str, source: Origin) -> str:
+    """
+    Name what a threshold belongs to: the *model*, and where its numbers come from.
+
+    What a language model says of itself is another number than what its tokens say, so that
+    neither's threshold holds for the other.
+    """
+    return f"{model} ({source})" if source else model

@@ -7,7 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from .answers import Answer, Usage
+from .answers import Answer, Usage, origin, served_as
 from .errors import Reason
 from .forks import Lock
 from .questions import Value
@@ -35,7 +35,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         late: It ended after its deadline and was let finish.
         form: `single`, or `shared:<digest of the question set>` where it shared a call with
             other points of its turn; tokens and cost are then its part of that call's.
-        cached: The turn had this answer already; nothing was sent.
+        cached: The answer was known, from its turn or a cache, or came with the same ask of
+            another decision: nothing was sent for it, and it cost nothing.
 
     """
 
@@ -52,6 +53,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     late: bool = False
     form: str = "single"
     cached: bool = False
+
+    @property
+    def served(self) -> str:
+        """What a threshold belongs to: the model, and where its numbers come from."""
+        return served_as(self.model, origin(self.answers))
 
 
 class Exposure(msgspec.Struct, frozen=True, gc=False):

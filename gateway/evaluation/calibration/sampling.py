@@ -115,7 +115,7 @@ def _bare(
         language=about.language,
         form=attempt.form,
         provider=about.provider,
-        model=attempt.model,
+        model=attempt.served,
         reason=attempt.reason,
         gold=gold,
         told=0.0 if told is None else told.at,

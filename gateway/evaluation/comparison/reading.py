@@ -238,7 +238,7 @@ class Reader:
             seconds=attempt.seconds,
             cost_usd=None if usage is None else usage.cost_usd,
             tokens=0 if usage is None else usage.input_tokens + usage.output_tokens,
-            model=attempt.model,
+            model=attempt.served,
             form=attempt.form,
         )
 
