@@ -35,12 +35,16 @@ class Shares(Protocol):
         """Learn that a decision does not ask now."""
         ...
 
+    def known(self, step: AskProvider) -> Reply | None:
+        """Give what this very ask was answered before in the turn."""
+        ...
+
     def sync(self, step: AskProvider, asking: Asking) -> object:
-        """Ask on this thread, unless the answer is known."""
+        """Ask on this thread."""
         ...
 
     async def async_(self, step: AskProvider, asking: Asking) -> object:
-        """Ask in this task, or in a call that others share, unless the answer is known."""
+        """Ask in this task, or in a call that others share."""
         ...
 
 
@@ -60,13 +64,19 @@ class Asking:
         self._telemetry = telemetry
         self._owner = owner
 
+    def known(self, step: AskProvider) -> Reply | None:
+        """Give what is known without asking: said before in this turn, or kept in a cache."""
+        turn = context.turn(self._owner)
+        reply = None if turn is None else turn.known(step)
+        return step.slot.recall(step.sent) if reply is None and step.slot is not None else reply
+
     def sync(self, step: Step) -> object:
         """Do *step* on the caller's own thread."""
         if type(step) is RunCurrent:
             return _taken(step)
         assert type(step) is AskProvider
         turn = context.turn(self._owner)
-        return self.alone_sync(step) if turn is None else turn.sync(step, self)
+        return self.single_sync(step) if turn is None else turn.sync(step, self)
 
     async def async_(self, step: Step) -> object:
         """Do *step* in the caller's own task."""
@@ -76,7 +86,19 @@ class Asking:
                 turn.passes()
             return await _current(step)
         assert type(step) is AskProvider
-        return await (self.alone(step) if turn is None else turn.async_(step, self))
+        return await (self.single(step) if turn is None else turn.async_(step, self))
+
+    def single_sync(self, step: AskProvider) -> object:
+        """Ask on this thread; of a point with a cache, what is asked already is not sent again."""
+        if step.slot is None:
+            return self.alone_sync(step)
+        return step.slot.flights.ask_sync(step, self)
+
+    async def single(self, step: AskProvider) -> object:
+        """As `single_sync`, in this task."""
+        if step.slot is None:
+            return await self.alone(step)
+        return await step.slot.flights.ask(step, self)
 
     def alone_sync(self, step: AskProvider) -> object:
         """Ask on this thread, whatever else the turn asks."""
@@ -180,14 +202,14 @@ class Asking:
         places = here.places(step.lane.name)
         await _placed(places, end)
         try:
-            shard = await here.lend()
+            borrowed = await here.lend(step.lane.name)
             try:
                 exchange = provider.exchange(ask, step.call)
                 return await self._runtime.send_async(
-                    exchange, shard.client, end, provider.attempts
+                    exchange, borrowed.client, end, provider.attempts
                 )
             finally:
-                shard.busy -= 1
+                here.back(borrowed)
         finally:
             places.release()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .answers import Reply
 from .gates import Gate
 from .plugins import Call
 from .points import DecisionPoint
@@ -15,6 +16,10 @@ from .records import Attempt, Exposure
 from .register import Register
 from .resilience import Lane
 from .settings import Plan
+from .steps import AskProvider
+
+if TYPE_CHECKING:
+    from .caching import Cache
 
 
 class Supplied(msgspec.Struct, frozen=True):
@@ -73,6 +78,8 @@ class Case(msgspec.Struct, kw_only=True):
             or a variable of the point sets them.
         exposure: The split that assigned the provider.
         besides: Whom to ask the same in the background, once it is decided.
+        known: Gives what an ask was answered before; None where it is not known.
+        cache: What is kept beyond the decision; None where no point of the gateway has one.
 
     """
 
@@ -95,3 +102,5 @@ class Case(msgspec.Struct, kw_only=True):
     register: Register | None = None
     exposure: Exposure | None = None
     besides: tuple[Beside, ...] = ()
+    known: Callable[[AskProvider], Reply | None] | None = None
+    cache: Cache | None = None

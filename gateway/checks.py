@@ -56,6 +56,7 @@ def oddities(
         *_twofold(wrapped),
         *_overruled(wiring, known),
         *_tried(wiring, known),
+        *_unkept(wiring, known),
     ]
 
 
@@ -167,6 +168,15 @@ def _tried(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault
             problem = "no traffic is split under it"
             fix = f"Split it, as in {PREFIX}{name}_PROVIDER=current:90,jev:10, or unset it"
             yield Fault(variable, problem, fix)
+
+
+def _unkept(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Fault]:
+    """Answers to be kept of points where no provider answers."""
+    for point in known.values() if not wiring.stands_in else ():
+        plan = wiring.settings.plan(point)
+        if plan.cache_seconds is not None and plan.provider == CURRENT:
+            problem = f"{point.name} is `current`, whose answers are never kept"
+            yield Fault(plan.why["cache"], problem, "Select a provider for it, or unset it")
 
 
 def _strayed(settings: Settings) -> Iterable[Fault]:

@@ -59,6 +59,11 @@ class Current:
                 self._error = _TOO_LATE
         return self._function(*self._args, **self._kwargs) if first else self()
 
+    @property
+    def has_run(self) -> bool:
+        """Whether it was run, or is to be run by nobody any more."""
+        return self._value is not _NOT_RUN or self._error is not None
+
     def close(self) -> None:
         """End what a provider began and nobody waits for any more."""
         if self._value is not _NOT_RUN and asyncio.isfuture(self._value):

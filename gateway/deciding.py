@@ -158,6 +158,8 @@ def _case(
         register=wired.register,
         exposure=drawn.exposure,
         besides=wired.shadowed(),
+        known=wiring.asking.known,
+        cache=wiring.cache,
     )
 
 

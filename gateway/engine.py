@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
 from .acceptance import Verdict, accept
-from .answers import Reply, sound
+from .answers import Reply, served_as, sound
 from .cases import Case, Supplied
 from .errors import NoAnswer, NothingToAsk, Reason, SetupError
 from .gates import Gate
@@ -22,9 +22,12 @@ from .plugins import Call
 from .recording import attempt_of, outcome_of, recorded
 from .records import Attempt, Decision
 from .register import Served
-from .resilience import Lane
+from .resilience import DEEPEST, Lane
 from .settings import CURRENT
 from .steps import OVERDUE, AskProvider, RunCurrent, Sent, Step
+
+if TYPE_CHECKING:
+    from .caching import Slot
 
 T = TypeVar("T")
 Flow: TypeAlias = Generator[Step, Any, T]
@@ -114,11 +117,13 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
     entered = probe = operator = False
+    step = AskProvider(lane, case.ask, within, case.point, sent, slot=_slot(case, lane))
     try:
-        probe = lane.enter(case.ask, call)
-        entered = True
-        step = AskProvider(lane, case.ask, within, case.point, sent)
-        reply = sound((yield step))
+        reply = _known(case, step)
+        if reply is None:
+            probe = lane.enter(case.ask, call)
+            entered = True
+            reply = sound((yield step))
         verdict = accept(case.ask, reply, _certified(case, lane, gate, reply, sent))
         if sent.keeper is not None and verdict.reason in USABLE:
             sent.keeper.remember(step, reply)
@@ -126,20 +131,56 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
         operator, verdict = fault.operator, Verdict(fault.reason)
         reply = _billed(fault.reply)
     finally:
-        if entered:  # what was known or told already says nothing of the provider
-            told = sent.counted or sent.cached
-            seen = Reason.SKIPPED if told else verdict.reason
-            lane.saw(seen, probe=probe, operator=operator and not told)
-            lane.paid(reply)
+        if entered:
+            _learned(case, step, reply, verdict.reason, probe=probe, operator=operator)
         case.attempts.append(attempt_of(lane, gate, verdict, reply, call, sent))
     return verdict
+
+
+def _learned(
+    case: Case,
+    step: AskProvider,
+    reply: Reply | None,
+    reason: Reason,
+    *,
+    probe: bool,
+    operator: bool,
+) -> None:
+    """Tell the lane and the cache how an ask ended that was let through."""
+    lane, sent = step.lane, step.sent
+    told = sent.counted or sent.cached  # what is known or told already says nothing of a provider
+    lane.saw(Reason.SKIPPED if told else reason, probe=probe, operator=operator and not told)
+    lane.paid(None if sent.cached else reply)
+    if case.cache is not None and not sent.cached:
+        case.cache.learn(step, reply, ok=reason is Reason.OK)
+
+
+def _slot(case: Case, lane: Lane) -> Slot | None:
+    """Name the place of this ask in the cache, if its point has one."""
+    seconds = case.plan.cache_seconds
+    if case.cache is None or seconds is None or case.ask is None:
+        return None
+    return case.cache.slot(lane, case.point.name, case.ask, seconds)
+
+
+def _known(case: Case, step: AskProvider) -> Reply | None:
+    """
+    Give what is known already: it needs no breaker, no budget, no time, and nothing is sent.
+
+    What may not be asked within another decision is not answered there from memory either.
+    """
+    call = step.call
+    if case.known is None or call.depth > DEEPEST or (call.depth and step.lane.deliberates):
+        return None
+    return case.known(step)
 
 
 def _certified(case: Case, lane: Lane, gate: Gate, reply: Reply, sent: Sent) -> Gate:
     """Let certificates that match the served model set the thresholds of their questions."""
     if case.register is None or case.ask is None or lane is not case.planned:
         return gate
-    served = Served(case.language, sent.form, lane.name, reply.model or lane.model)
+    model = served_as(reply.model or lane.model, reply.source)
+    served = Served(case.language, sent.form, lane.name, model)
     return case.register.gate(gate, case.point, case.ask, served)
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import unbuilt
 from .environment import Environment, validated, variables_of
 from .errors import Fault, raise_all
 from .gates import Gate
@@ -47,6 +46,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         experiment: Id of the split.
         shadows: Who is asked in the background, never acted on.
         sample: Share of the decisions that are shadowed, in [0, 1].
+        cache_seconds: How long a believed answer is kept for the same ask; None: not at all.
 
     """
 
@@ -61,6 +61,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     experiment: str = EXPERIMENT
     shadows: tuple[str, ...] = ()
     sample: float = 1.0
+    cache_seconds: float | None = None
 
     @property
     def certifiable(self) -> bool:
@@ -112,7 +113,7 @@ class Settings(msgspec.Struct, frozen=True):
     ) -> Settings:
         """As `read`, but what is wrong stays in `faults`."""
         variables = Environment.read(environ, env_file)
-        faults = [*variables.faults, *_not_built(variables.values)]
+        faults = list(variables.faults)
         read = validated(Globals, {name: name for name in GLOBALS}, variables.values, faults)
         points = {
             name: validated(PointVariables, group, variables.values, faults)
@@ -142,6 +143,7 @@ class Settings(msgspec.Struct, frozen=True):
         deadline, why_deadline = self._first(names, "deadline_seconds") or (None, DEFAULT)
         experiment, why_experiment = self._first(names, "experiment") or (EXPERIMENT, DEFAULT)
         shadow, why_shadow = self._first(names, "shadow") or ("", DEFAULT)
+        cache, why_cache = self._first(names, "cache_seconds") or (None, DEFAULT)
         return Plan(
             point=point.name,
             provider=named,
@@ -153,6 +155,7 @@ class Settings(msgspec.Struct, frozen=True):
             experiment=experiment,
             shadows=tuple(shadow.split(",")) if shadow else (),
             sample=(self._first(names, "shadow_sample") or (1.0, DEFAULT))[0],
+            cache_seconds=cache,
             why={
                 "provider": why_provider,
                 "minimum": why_minimum,
@@ -160,6 +163,7 @@ class Settings(msgspec.Struct, frozen=True):
                 "deadline": why_deadline,
                 **({"experiment": why_experiment} if arms else {}),
                 **({"shadow": why_shadow} if shadow else {}),
+                **({} if cache is None else {"cache": why_cache}),
             },
         )
 
@@ -233,10 +237,3 @@ def _grouped(values: Mapping[str, str]) -> dict[str, dict[str, str]]:
         if (parsed := parse(variable)) and parsed[1].lower() in PointVariables.model_fields:
             groups.setdefault(parsed[0], {})[parsed[1].lower()] = variable
     return groups
-
-
-def _not_built(values: Mapping[str, str]) -> Iterable[Fault]:
-    for variable in values:
-        _, suffix = parse(variable) or ("", "")
-        if (fault := unbuilt.of_variable(variable, suffix)) is not None:
-            yield fault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -11,6 +11,9 @@ from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask
 from .resilience import Lane
+
+if TYPE_CHECKING:
+    from .caching import Slot
 
 
 class Keeps(Protocol):
@@ -28,7 +31,7 @@ class Sent(msgspec.Struct, gc=False):
     Attributes:
         begun: When, on `time.perf_counter`.
         form: `single`, or `shared:<digest of the question set>`.
-        cached: It was answered before in this turn, and cost nothing.
+        cached: It was answered before, or for another decision, and cost nothing.
         counted: Another decision has told the breaker of this very failure.
         keeper: Who is told the reply if acceptance finds it usable.
 
@@ -52,6 +55,7 @@ class AskProvider(msgspec.Struct, frozen=True, gc=False):
         point: For which decision point; None where several points share the ask.
         sent: Filled in by whoever performs it.
         masked: The ask has passed the lane's mask already.
+        slot: Its place in the cache; None where its point has none.
 
     """
 
@@ -61,6 +65,7 @@ class AskProvider(msgspec.Struct, frozen=True, gc=False):
     point: DecisionPoint | None = None
     sent: Sent = msgspec.field(default_factory=Sent)
     masked: bool = False
+    slot: Slot | None = None
 
 
 OVERDUE: Any = object()

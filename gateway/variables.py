@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from . import unbuilt
 from .gates import Scale
 from .trials import CURRENT, arms_of, is_split
 
@@ -109,12 +108,11 @@ class PointVariables(BaseModel):
     min_confidence: float | None = Field(None, ge=0, le=1)
     fallback_to_current: bool | None = None
     deadline_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
+    cache_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
 GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())
-SUFFIXES = tuple(
-    sorted((*map(str.upper, PointVariables.model_fields), *unbuilt.SUFFIXES), key=len)
-)[::-1]
+SUFFIXES = tuple(sorted(map(str.upper, PointVariables.model_fields), key=len))[::-1]
 
 
 def parse(variable: str) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ import msgspec
 from .asking import Asking
 from .background import Background
 from .budgets import budget_of
+from .caching import Cache
 from .cases import Beside
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
@@ -68,11 +69,18 @@ class Wiring:
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
+        kept = any(one.cache_seconds is not None for one in settings.points.values())
+        self.cache = Cache() if kept else None
 
     @property
     def stands_in(self) -> bool:
         """Whether a provider decides where the host has no path of its own."""
         return self._stand_in
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The lanes made so far, also those for trial; each once."""
+        return tuple({id(lane): lane for lane in dict(self._lanes).values()}.values())
 
     def faults(self) -> Iterable[Fault]:
         """Make every selected provider, and list what is wrong with them."""
@@ -129,7 +137,8 @@ class Wiring:
         return Wired(point, plan, planned, behind, gate, register, besides=besides)
 
     def _beside(self, point: DecisionPoint, name: str) -> Beside:
-        plan = self.settings.plan(point, name)
+        """A shadow is always asked: what it would say now is what its record is for."""
+        plan = msgspec.structs.replace(self.settings.plan(point, name), cache_seconds=None)
         return Beside(plan, self._trial(name), self.register if plan.certifiable else None)
 
     def _trial(self, name: str) -> Lane:
@@ -146,7 +155,7 @@ class Wiring:
             return self._lanes[key]
 
     def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
-        """Put another lane, or `current`, in the place of the planned one, and nobody beside it."""
+        """Put another lane, or `current`, in the place of the planned one; nothing is beside it."""
         wired = self.wired(point)
         name = CURRENT if lane is None else lane.name
         why = {**wired.plan.why, "provider": OVERRIDE}
@@ -154,7 +163,9 @@ class Wiring:
         if not why["minimum"].startswith(PREFIX):  # the point names none: the provider's own
             minimum, why["minimum"] = self.settings.own_minimum(name)
             gate = msgspec.structs.replace(gate, minimum=minimum)
-        plan = msgspec.structs.replace(wired.plan, provider=name, gate=gate, why=why)
+        plan = msgspec.structs.replace(
+            wired.plan, provider=name, gate=gate, why=why, cache_seconds=None
+        )
         return msgspec.structs.replace(wired, plan=plan, planned=lane, arms={}, besides=())
 
     def substitute(self, provider: str | Provider) -> Lane | None:
@@ -210,11 +221,17 @@ class Wiring:
         weakref.finalize(self, close_lanes, *given).atexit = False
 
     def close(self) -> None:
-        """Close the providers that were made."""
+        """Close the providers that were made, and keep nothing of what they said."""
+        self._empty()
         close_lanes(self._lanes, self.telemetry, self._runtime)
+
+    def _empty(self) -> None:
+        if self.cache is not None:
+            self.cache.clear()
 
     async def aclose(self) -> None:
         """As `close`, with the async ones on the running loop."""
+        self._empty()
         loop = asyncio.get_running_loop()
         for lane, close in _closes(self._lanes):
             with _told(lane, self.telemetry):

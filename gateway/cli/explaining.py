@@ -9,6 +9,8 @@ from rich.text import Text
 from . import describing, screen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..gateway import Gateway
     from ..points import DecisionPoint
     from ..questions import Question
@@ -42,7 +44,14 @@ def _planned(session: Session, gateway: Gateway, plan: Plan) -> list[tuple[str, 
         ("believed from", because(f"{plan.gate.minimum:.2f} {plan.gate.scale}", "minimum")),
         ("falls back", because("to current, once" if plan.fallback else "no", "fallback")),
         ("deadline", because(deadline, "deadline")),
+        *_kept(plan, because),
     ]
+
+
+def _kept(plan: Plan, because: Callable[[str, str], Text]) -> list[tuple[str, str | Text]]:
+    if plan.cache_seconds is None:
+        return []
+    return [("answers kept", because(f"{plan.cache_seconds:g} s", "cache"))]
 
 
 def _declared(point: DecisionPoint) -> list[tuple[str, str | Text]]:

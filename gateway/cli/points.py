@@ -123,6 +123,7 @@ def _as_data(point: DecisionPoint, plan: Plan) -> dict[str, Any]:
         "scale": plan.gate.scale,
         "fallback": plan.fallback,
         "deadline": plan.deadline,
+        "cache_seconds": plan.cache_seconds,
         "host_minimum": None if point.host is None else point.host.value,
         "shares": None if point.share is None or point.share.alone else point.share.group,
         "why": plan.why,

@@ -99,7 +99,7 @@ class Batch:
             self._left(waiter)
             raise
         if call is None:
-            return await self._asking.alone(step)
+            return await self._asking.single(step)
         return call.give(waiter)
 
     def _joined(self, step: AskProvider) -> Waiter:

@@ -7,11 +7,12 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from ..answers import RawAnswer, Reply, Usage, sound
+from ..answers import Chosen, RawAnswer, Reply, Scored, Usage, sound
 from ..errors import NoAnswer, Reason
 from .sharing import Joint
 
 Pairs: TypeAlias = Sequence[tuple[Any, RawAnswer]]
+FREE = Usage(0, 0, 0.0)
 
 
 class Portion(msgspec.Struct, frozen=True, gc=False):
@@ -93,7 +94,9 @@ def billed(joint: Joint, reply: Reply, present: Sequence[bool]) -> list[Reply]:
     usages = iter(_portions(reply.usage, sum(present)))
     notes = [_noted(joint, at, reply.notes) for at in range(len(joint.parts))]
     return [
-        Reply((), reply.model, next(usages) if here else None, reply.request_id, noted)
+        Reply(
+            (), reply.model, next(usages) if here else None, reply.request_id, noted, reply.source
+        )
         for here, noted in zip(present, notes, strict=True)
     ]
 
@@ -187,4 +190,29 @@ def taken(portion: Portion) -> Reply:
 
 def unpaid(reply: Reply) -> Reply:
     """Give *reply* as one that was known: it cost nothing, and no request was made for it."""
-    return msgspec.structs.replace(reply, usage=None, request_id=None)
+    return fresh(msgspec.structs.replace(reply, usage=None, request_id=None))
+
+
+def spare(reply: Reply) -> Reply:
+    """As `unpaid`, for a decision that has nothing to do with the one that paid: at no cost."""
+    return fresh(msgspec.structs.replace(reply, usage=FREE, request_id=None))
+
+
+def fresh(reply: Reply) -> Reply:
+    """Copy what whoever gets *reply* could write into, since others get it too."""
+    given: Any = reply.answers
+    answers: Any
+    if isinstance(given, Mapping):
+        answers = {name: _own(raw) for name, raw in cast("Mapping[str, Any]", given).items()}
+    else:
+        answers = [(pair[0], _own(pair[1])) if _is_pair(pair) else pair for pair in given]
+    return msgspec.structs.replace(reply, answers=answers)
+
+
+def _own(raw: Any) -> Any:  # noqa: ANN401 - a stranger's
+    if type(raw) is not Chosen and type(raw) is not Scored:
+        return raw
+    given: Any = raw.probabilities
+    if type(given) is not dict and type(given) is not list:
+        return raw
+    return msgspec.structs.replace(raw, probabilities=given.copy())

@@ -26,6 +26,7 @@ from .remembering import Open, Sharing, rides, together
 from .sharing import Joint, Part, joined
 
 if TYPE_CHECKING:
+    from ..answers import Reply
     from ..asking import Asking
     from ..records import Decision
     from ..wiring import Wiring
@@ -57,6 +58,10 @@ class Promised:
         if self._open:
             self._open = False
             self._place.promised -= 1
+
+    def known(self, step: AskProvider) -> Reply | None:
+        """Give what the turn knows."""
+        return self._sharing.known(step)
 
     def sync(self, step: AskProvider, asking: Asking) -> object:
         """Ask as the turn does."""
@@ -142,6 +147,10 @@ class Prepared:
 
     def passes(self) -> None:
         """Nobody waits on this thread."""
+
+    def known(self, step: AskProvider) -> Reply | None:
+        """Give what the turn knows."""
+        return self._sharing.known(step)
 
     def put(self, step: AskProvider, given: object) -> None:
         """Keep what *step* was answered, a reply or an error."""

@@ -41,20 +41,16 @@ class Sharing:
         """Learn that a decision does not ask now, or has asked: a promise is kept by it."""
 
     def sync(self, step: AskProvider, asking: Asking) -> object:
-        """Ask on this thread, unless the answer is known."""
-        if step.call.depth:
-            return asking.alone_sync(step)
-        known = self.recall(step)
-        if known is not None:
-            return known
-        step.sent.keeper = self
-        return asking.alone_sync(step)
+        """Ask on this thread, and remember what is answered."""
+        if not step.call.depth:
+            step.sent.keeper = self
+        return asking.single_sync(step)
 
     async def async_(
         self, step: AskProvider, asking: Asking, joins: Callable[[], object] = nothing
     ) -> object:
         """
-        Ask in this task or in a call that others share, unless the answer is known.
+        Ask in this task or in a call that others share, and remember what is answered.
 
         Args:
             step: What to ask.
@@ -62,26 +58,31 @@ class Sharing:
             joins: Called before anything is awaited that others need not wait for.
 
         """
-        known = None if step.call.depth else self.recall(step)
-        if known is not None:
-            joins()
-            return known
         if not step.call.depth:
             step.sent.keeper = self
         if not rides(step):
             joins()
-            return await asking.alone(step)
+            return await asking.single(step)
         masked = await asking.masked(step)  # each by itself: its mask may fail, or lengthen it
         joins()
         return await self.here().batch(masked, asking).ask(masked)
 
+    def known(self, step: AskProvider) -> Reply | None:
+        """Give what this very ask was answered before in this turn; nested asks are their own."""
+        if step.call.depth:
+            return None
+        known = self.recall(step)
+        if known is None:
+            step.sent.keeper = self  # of what a cache knows too: it may outlast the cache's entry
+        return known
+
     def recall(self, step: AskProvider) -> Reply | None:
-        """Give what this very ask was answered before in this turn."""
+        """As `known`, for an ask that is not nested."""
         asked = step.ask.questions
         for questions, reply, form in self._known.get(_key(step), ()):
             if alike(questions, asked):
                 step.sent.cached, step.sent.form = True, form
-                return reply
+                return unpaid(reply)
         return None
 
     def remember(self, step: AskProvider, reply: Reply) -> None:

@@ -1,0 +1,228 @@
+"""
+Answers that are kept beyond their decision, where `DECISION_<POINT>_CACHE_SECONDS` says so.
+
+An entry belongs to a provider's lane, a point, its questions as they are worded, and a state.
+It holds a reply and digests, never the state. Only what acceptance believed is kept, whole, and
+only of calls that carried this ask alone: in a shared call a provider reads other points' fields
+too, so that its answer is no answer about this state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from .answers import Chosen, Refused, Reply, Scored, Unread
+from .current import Current
+from .flights import Flights
+from .forks import Lock
+from .turns.dividing import fresh, spare
+
+if TYPE_CHECKING:
+    from .questions import Ask, Question
+    from .resilience import Lane
+    from .steps import AskProvider, Sent
+
+ENTRIES = 10_000  # of one gateway; the one that was used least recently goes first
+BYTES = 16 * 1024 * 1024  # of all answers together, as they would be written
+SINGLE = "single"  # the form of a call that carried one ask
+
+Key: TypeAlias = "tuple[Lane, str, bytes, bool, bytes]"
+
+
+class Slot(msgspec.Struct, frozen=True, gc=False):
+    """
+    The place in a cache that one ask has.
+
+    Attributes:
+        cache: Where.
+        key: Lane, point, digest of the questions, whether the state is text, its digest.
+        seconds: How old an answer may be.
+        epoch: What was kept before it counts no more.
+
+    """
+
+    cache: Cache
+    key: Key
+    seconds: float
+    epoch: int
+
+    @property
+    def flights(self) -> Flights:
+        """The asks under way, of which each is sent once."""
+        return self.cache.flights
+
+    def recall(self, sent: Sent) -> Reply | None:
+        """Give what is kept here, and say in *sent* that it was."""
+        reply = self.cache.recall(self)
+        if reply is not None:
+            sent.cached = True
+        return reply
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """
+    One kept reply.
+
+    Attributes:
+        reply: Without usage and request id; nobody else can change it.
+        at: When it was kept, on `time.monotonic`.
+        era: The lane's era, which ends when another model is served.
+        size: Bytes of its answers, as they would be written.
+        loose: It holds what a host could write into, so that each gets a copy.
+
+    """
+
+    reply: Reply
+    at: float
+    era: int
+    size: int
+    loose: bool
+
+
+class Cache:
+    """
+    The answers that one gateway keeps, for one reading of its variables.
+
+    A fork starts with an empty one, a closed gateway keeps nothing, and reading the variables
+    again makes a new one: another key, address, model or mask may stand behind a name then.
+
+    Attributes:
+        flights: The asks under way.
+
+    """
+
+    def __init__(self, entries: int = ENTRIES, size: int = BYTES) -> None:
+        """Keep at most so many *entries*, of at most *size* bytes together."""
+        self._most, self._largest = entries, size
+        self._lock = Lock()
+        self._epoch = 0
+        self._forget()
+        _caches.add(self)
+
+    def _forget(self) -> None:
+        self._epoch += 1
+        self._size = 0
+        self._entries: OrderedDict[Key, Entry] = OrderedDict()
+        self._eras: dict[Lane, tuple[str, int]] = {}
+        self._digests: dict[str, tuple[Mapping[str, Question], bytes]] = {}
+        self.flights = Flights()
+
+    def slot(self, lane: Lane, point: str, ask: Ask, seconds: float) -> Slot:
+        """Give the place of *ask*, put to *lane* for *point*; its answers hold for *seconds*."""
+        digest = hashlib.sha256(ask.text.encode()).digest()
+        questions = self._digest(point, ask.questions)
+        key = (lane, point, questions, type(ask.state) is str, digest)
+        return Slot(self, key, seconds, self._epoch)
+
+    def _digest(self, point: str, questions: Mapping[str, Question]) -> bytes:
+        """Digest all that the questions say, in their order; a fixed point asks the same object."""
+        known = self._digests.get(point)
+        if known is not None and known[0] is questions:
+            return known[1]
+        digest = hashlib.sha256(msgspec.json.encode(list(questions.items()))).digest()
+        self._digests[point] = questions, digest
+        return digest
+
+    def recall(self, slot: Slot) -> Reply | None:
+        """Give what is kept in *slot*, unless it is too old or another model is served now."""
+        key = slot.key
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if time.monotonic() - entry.at >= slot.seconds or entry.era != self._era(key[0]):
+            with self._lock:
+                if self._entries.get(key) is entry:
+                    self._drop(key)
+            return None
+        with contextlib.suppress(KeyError):  # no lock: another thread may have dropped it just now
+            self._entries.move_to_end(key)
+        return fresh(entry.reply) if entry.loose else entry.reply
+
+    def learn(self, step: AskProvider, reply: Reply | None, *, ok: bool) -> None:
+        """
+        Learn what *step* was replied, now; keep it where it is *ok* and its point has a cache.
+
+        Whatever a reply is worth, it tells which model is served.
+        """
+        lane, slot = step.lane, step.slot
+        if slot is None and lane not in self._eras:
+            return
+        with self._lock:
+            if reply is not None:
+                self._saw(lane, reply.model)
+            if reply is not None and slot is not None and ok and self._may_keep(step, slot):
+                self._keep(slot.key, reply)
+        if slot is not None:
+            self.flights.landed(slot.key)
+
+    def _may_keep(self, step: AskProvider, slot: Slot) -> bool:
+        """Whether the answer is one to this ask alone, and nothing was cleared meanwhile."""
+        current: Any = step.call.current  # one that looked at the host's own path speaks of it
+        looked = isinstance(current, Current) and current.has_run
+        return slot.epoch == self._epoch and step.sent.form == SINGLE and not looked
+
+    def _saw(self, lane: Lane, model: str) -> None:
+        known, era = self._eras.get(lane, ("", 0))
+        if model and model != known:
+            era += 1
+        self._eras[lane] = model or known, era
+
+    def _era(self, lane: Lane) -> int:
+        return self._eras.get(lane, ("", 0))[1]
+
+    def _keep(self, key: Key, reply: Reply) -> None:
+        size = _size(reply)
+        self._drop(key)
+        if size is None or size > self._largest:
+            return
+        loose = any(type(raw) is Chosen or type(raw) is Scored for raw in _raws(reply))
+        kept = Entry(spare(reply), time.monotonic(), self._era(key[0]), size, loose)
+        self._entries[key] = kept
+        self._size += size
+        while self._size > self._largest or len(self._entries) > self._most:
+            self._drop(next(iter(self._entries)))
+
+    def _drop(self, key: Key) -> None:
+        gone = self._entries.pop(key, None)
+        self._size -= 0 if gone is None else gone.size
+
+    def clear(self) -> None:
+        """Keep nothing of what is known, or under way."""
+        with self._lock:
+            self._forget()
+
+
+def _raws(reply: Reply) -> list[Any]:
+    given: Any = reply.answers
+    return [*given.values()] if isinstance(given, dict) else [raw for _, raw in given]
+
+
+def _size(reply: Reply) -> int | None:
+    """Count the bytes of the answers; None for a reply that is not whole."""
+    if any(isinstance(raw, Refused | Unread) for raw in _raws(reply)):
+        return None
+    try:
+        return len(msgspec.json.encode((reply.answers, reply.notes)))
+    except Exception:  # noqa: BLE001 - a stranger's values; what cannot be written is not kept
+        return None
+
+
+_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
+
+
+def _clear_all() -> None:
+    for cache in list(_caches):
+        cache.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_clear_all)  # after the locks, which are renewed first
