@@ -51,11 +51,17 @@ class Budget:
     def take(self) -> bool:
         """Whether there is enough for one more ask; `paid` has to follow."""
         with self._lock:
-            self._turn()
-            if self._spent + self._under_way * self._mean >= self.limit:
+            if self.is_empty:
                 return False
             self._under_way += 1
             return True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing left for one more ask today; takes nothing."""
+        with self._lock:
+            self._turn()
+            return self._spent + self._under_way * self._mean >= self.limit
 
     def paid(self, usd: float | None) -> None:
         """Learn that an ask has ended, and what it cost; None where nobody knows."""

@@ -59,12 +59,15 @@ class Gate(msgspec.Struct, frozen=True):
             is 0. `probability`: that of the chosen outcome. A predicate's confidence is the
             probability of its selected result on both.
         cuts: Question → its certified threshold, which counts in place of these two.
+        partial: A refused question leaves the others standing, and has no value; else one
+            that is refused fails the ask.
 
     """
 
     minimum: float
     scale: Scale = "reported"
     cuts: Mapping[str, Cut] = {}
+    partial: bool = False
 
     def scale_of(self, question: str) -> Scale:
         """Name the scale that the answer to *question* is measured on."""

@@ -8,18 +8,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, TypeVar, overload
 
-import msgspec
-
 from . import context
-from .cases import Case
 from .consulting import Consultation
 from .current import path
-from .deciding import Hosted, asked_case, built_by, case_of, run_async, run_sync, wrapped_case
+from .deciding import Hosted, built_by, case_of, run_async, run_sync, wrapped_case
 from .engine import decide
 from .errors import SetupError
-from .lifecycle import Lifecycle
 from .plugins import Call
-from .points import DecisionPoint, OnUndecided, find, suffix_of
+from .points import DecisionPoint, OnUndecided
+from .preparing import Preparing
 from .questions import Ask, Question
 from .records import Decision
 from .state import State
@@ -33,7 +30,7 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Gateway(Lifecycle):
+class Gateway(Preparing):
     """
     Decides who decides, one decision point at a time, by environment variables.
 
@@ -248,40 +245,6 @@ class Gateway(Lifecycle):
         wiring, wired, asked = self._resolved(point, ask)
         built = built_by(asked, ask, wiring)
         return Consultation(wiring, case_of(wiring, wired, asked, built, host))
-
-    def _asked_case(
-        self,
-        point: str | DecisionPoint,
-        ask: Ask | State,
-        host: Hosted,
-        on_undecided: OnUndecided | None = None,
-    ) -> tuple[Wiring, Case]:
-        wiring, wired, asked = self._resolved(point, ask, on_undecided)
-        return wiring, asked_case(wiring, wired, asked, ask, host)
-
-    def _resolved(
-        self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None
-    ) -> tuple[Wiring, Wired, DecisionPoint]:
-        wiring = self._wiring
-        if isinstance(point, DecisionPoint):
-            asked = point
-            if asked.name not in self._asked:  # a variant does not become what its name means
-                self._note(wiring.plugins.points.get(asked.name, asked), asked.name)
-        else:
-            known = {**wiring.plugins.points, **self._asked}
-            questions = ask.questions if isinstance(ask, Ask) else None
-            asked = find(suffix_of(point), known) or declared(point, questions, known)
-            self._note(asked, asked.name)
-        if on_undecided is not None:  # before the ask is built: a tie takes this outcome
-            asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
-        return wiring, self._wired(wiring, asked), asked
-
-    def _wrapped_case(
-        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Wiring, Case]:
-        wiring = self._wiring
-        wired = self._wired(wiring, wrapped.point)
-        return wiring, wrapped_case(wiring, wired, wrapped, (args, kwargs))
 
     # --- surroundings --------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .wiring import Wiring
 
 ID = re.compile(r"[0-9a-f]{32}")
+WAITS = (0.0, 0.3, 0.3)  # seconds; rows of other processes reach the database in about 0.15
 
 
 class Keeper:
@@ -98,12 +99,41 @@ class Keeper:
             DeclarationError: Nothing is said, or what no row can hold.
 
         """
+        journal = self._kept_in()
+        if right is None and label is None:
+            raise DeclarationError("feedback says `right=`, or what would have been: `label=`")
+        journal.put(_row(decision, right, label))
+
+    def knows(self, decision: str) -> bool:
+        """
+        Whether the journal has a decision; one that has just been made elsewhere is waited for.
+
+        A database that is down knows nothing and excludes nothing.
+
+        Raises:
+            SetupError: No journal is kept.
+            DeclarationError: It is no id.
+
+        """
+        _identified(decision)
+        journal = self._kept_in()
+        from .journal.troubles import StoreDown
+
+        for wait in WAITS:
+            journal.flush(wait)
+            try:
+                if decision in journal.store().beginning(decision, 1):
+                    return True
+            except StoreDown:
+                return True
+            time.sleep(wait)
+        return False
+
+    def _kept_in(self) -> Journal:
         if self.journal is None:
             fix = "Set it, as in sqlite:///decisions.db"
             raise SetupError.of(JOURNAL, "no journal is kept, so feedback is lost", fix)
-        if right is None and label is None:
-            raise DeclarationError("feedback says `right=`, or what would have been: `label=`")
-        self.journal.put(_row(decision, right, label))
+        return self.journal
 
 
 def _row(decision: str, right: bool | None, label: Outcome) -> FeedbackRow:  # noqa: FBT001 - as given
@@ -123,15 +153,19 @@ def _row(decision: str, right: bool | None, label: Outcome) -> FeedbackRow:  # n
     except (TypeError, msgspec.ValidationError) as why:
         how = "feedback takes a decision's id, and `label=` in the point's vocabulary"
         raise DeclarationError(f"{how}: {why}") from None
-    if not ID.fullmatch(decision):
-        how = "`decision.record.id`, not its beginning as tables show it"
-        raise DeclarationError(f"feedback takes a decision's whole id of 32 digits: {how}")
+    _identified(decision)
     values = row.label.values() if isinstance(row.label, Mapping) else (row.label,)
     if not all(math.isfinite(one) for one in values if isinstance(one, float)):
         raise DeclarationError("feedback's label is no finite number")
     if any("\0" in one or clean(one) != one for one in values if isinstance(one, str)):
         raise DeclarationError("feedback's label is a text that can be written")
     return row
+
+
+def _identified(decision: str) -> None:
+    if not ID.fullmatch(decision):
+        how = "`decision.record.id`, not its beginning as tables show it"
+        raise DeclarationError(f"feedback takes a decision's whole id of 32 digits: {how}")
 
 
 def _supplied(case: Case, value: object) -> Ask | None:

@@ -11,8 +11,10 @@ import inspect
 import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
+
+from .breaker import FAILING, NOTHING_SEEN, OPERATOR, OPERATOR_PAUSE, PAUSE, Breaker
 from .errors import NoAnswer, Reason
-from .forks import Lock
 from .masking import Mask, masked
 from .plugins import Limits
 from .questions import Choice, Score
@@ -27,112 +29,28 @@ if TYPE_CHECKING:
 
 Shape: TypeAlias = Literal["answer", "exchange", "async"]
 
-FAILURES = 5  # in a row, until a breaker opens
-PAUSE = 30.0  # seconds that a failing provider is left alone
-OPERATOR_PAUSE = 300.0  # seconds after a bad key or an empty purse: nothing heals by itself
 DEEPEST = 2  # decisions that one may be nested in
 LEAST_LEFT = 0.05  # seconds; with less until the deadline a provider is not asked at all
 
-FAILING = frozenset({Reason.TRANSPORT, Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.PROVIDER_ERROR})
-OPERATOR = frozenset({Reason.AUTH, Reason.PAYMENT})
 PAUSING = OPERATOR | {Reason.RATE_LIMITED}  # ends of an ask after which nothing is asked for trial
-NOTHING_SEEN = frozenset(
-    {
-        Reason.BREAKER_OPEN,
-        Reason.OVER_BUDGET,
-        Reason.UNSUPPORTED,
-        Reason.NESTED,
-        Reason.SKIPPED,
-        Reason.CANCELLED,
-    }
-)
-"""Ends of an ask that say nothing about whether the provider works."""
 
 
-class Breaker:
+class Health(msgspec.Struct, frozen=True):
     """
-    Leaves a failing provider alone for a while, then lets one probe through.
+    How a provider is seen to be by one gateway.
 
-    Five transport, timeout, rate-limit or server failures in a row open it for 30 seconds; a
-    bad key or an empty purse at once, for 5 minutes. Any answer closes it, a rejected one
-    too: the provider works.
+    Attributes:
+        provider: The name it was selected by.
+        model: The model as configured; empty if the provider names none.
+        fault: What its operator has to see to; None: nothing that is known.
+        paused: Its breaker is open: it is not asked now.
+
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._lock = Lock()
-        self._failures = 0
-        self._open_until: float | None = None
-        self._probing = False
-        self._operator = False  # open until somebody mends a key or a purse
-
-    @property
-    def is_open(self) -> bool:
-        """Whether asks are refused now."""
-        return self._open_until is not None and self._clock() < self._open_until
-
-    def enter(self) -> bool:
-        """
-        Ask for leave to ask; return True for the one probe.
-
-        Raises:
-            NoAnswer: The breaker is open, or its one probe is under way.
-
-        """
-        return self._open_until is not None and self._probe()
-
-    def _probe(self) -> bool:
-        with self._lock:
-            if self._probing or self.is_open:
-                raise NoAnswer(Reason.BREAKER_OPEN)
-            self._probing = self._open_until is not None  # it may have closed meanwhile
-            return self._probing
-
-    def pause(self, seconds: float) -> None:
-        """Refuse asks for *seconds*, whatever was seen."""
-        with self._lock:
-            self._open_until = max(self._clock() + seconds, self._open_until or 0.0)
-
-    def saw(self, reason: Reason, *, probe: bool = True) -> bool:
-        """
-        Learn how an ask that was let through ended.
-
-        Args:
-            reason: How.
-            probe: Whether it was the probe, as `enter` said.
-
-        Returns:
-            True if the breaker opened by it, or must now wait for the operator.
-
-        """
-        if reason is Reason.OK and not self._failures and self._open_until is None:
-            return False
-        if reason in NOTHING_SEEN:
-            with self._lock:
-                self._probing = self._probing and not probe  # the next ask is the probe
-            return False
-        if reason not in FAILING and reason not in OPERATOR:
-            if self._failures or self._open_until is not None:
-                self._close()
-            return False
-        return self._failed(reason)
-
-    def _close(self) -> None:
-        with self._lock:
-            self._failures, self._open_until, self._probing = 0, None, False
-
-    def _failed(self, reason: Reason) -> bool:
-        with self._lock:
-            self._failures += 1
-            at_once = reason in OPERATOR or self._probing
-            self._probing = False
-            if not at_once and self._failures < FAILURES:
-                return False
-            known = self.is_open and (self._operator or reason not in OPERATOR)
-            self._operator = reason in OPERATOR or (self._operator and self.is_open)
-            pause = OPERATOR_PAUSE if reason in OPERATOR else PAUSE
-            self._open_until = max(self._clock() + pause, self._open_until or 0.0)
-            return not known
+    provider: str
+    model: str
+    fault: Reason | None
+    paused: bool
 
 
 class Lane:
@@ -177,6 +95,7 @@ class Lane:
         self.trial: Lane | None = None
         self._notify = notify
         self._told = False
+        self._fault: Reason | None = None
         self._fits: object = None  # the questions last found within the limits
 
     def enter(self, ask: Ask, call: Call) -> bool:
@@ -202,6 +121,7 @@ class Lane:
 
     def _affords(self, budget: Budget) -> bool:
         if not budget.take():
+            self._fault = Reason.OVER_BUDGET
             if budget.first_told():
                 self._notify(self, Reason.OVER_BUDGET)
             raise NoAnswer(Reason.OVER_BUDGET)
@@ -242,6 +162,23 @@ class Lane:
             self._notify(self, reason)
         elif reason is Reason.OK:
             self._told = False
+        if operator or reason in OPERATOR:
+            self._fault = reason
+        elif self._fault is not None and reason not in FAILING and reason not in NOTHING_SEEN:
+            self._fault = None  # an answer, if perhaps a bad one: key, purse and model are good
+
+    @property
+    def on_trial(self) -> bool:
+        """Whether its answers are never acted on."""
+        return self.trial is self
+
+    @property
+    def health(self) -> Health:
+        """How it is seen to be; an operator's fault stands until an ask is answered again."""
+        fault = self._fault
+        if fault is Reason.OVER_BUDGET and (self.budget is None or not self.budget.is_empty):
+            fault = None
+        return Health(self.name, self.model, fault, self.breaker.is_open)
 
 
 def check_limits(ask: Ask, limits: Limits) -> None:

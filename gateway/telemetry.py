@@ -5,8 +5,8 @@ Event names are constants with fields: `decision.made`, `decision.fallback`, `de
 `decision.<provider>` for an ask that left the process, `decision.shadow` for one in the
 background, `decision.shadow_starved`, `decision.threshold_refused`, `decision.not_sticky`,
 `decision.operator_fault`, and `decision.setup` for what is odd about variables and plug-ins; those
-of the journal begin with `journal.`. No state, instruction, key,
-body or foreign message is ever a field.
+of the journal begin with `journal.`, those of the server with `server.`. No state, instruction,
+key, body or foreign message is ever a field.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from __future__ import annotations
 import sys
 import traceback
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from .errors import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from .errors import Fault
     from .plugins import Observer
     from .records import Attempt, Record, Shadow
     from .resilience import Lane
+
+R = TypeVar("R")
 
 Renderer: TypeAlias = Literal["console", "json"]
 
@@ -55,7 +57,8 @@ class Telemetry:
         """Tell of a decision and of each attempt before it."""
         if self._log != "off":
             for attempt in record.attempts:
-                if attempt.request_id is not None or attempt.usage is not None:
+                answered = attempt.request_id is not None or attempt.usage is not None
+                if answered and not attempt.cached:
                     self._event("info", f"decision.{attempt.provider}", _attempt(record, attempt))
             if record.fallback:
                 self._event("warning", "decision.fallback", _attempt(record, record.attempts[0]))
@@ -100,6 +103,9 @@ class Telemetry:
             "duration_ms": round(attempt.seconds * 1000, 3),
         }
         self._event("info", "decision.shadow", said)
+        for name, observer in self._observers:
+            if (told := getattr(observer, "shadowed", None)) is not None:
+                self._observe(name, told, shadow)
 
     def shadow_starved(self, point: str, starved: int) -> None:
         """Tell that shadows were not asked, at the first one and at every tenfold of it."""
@@ -126,9 +132,9 @@ class Telemetry:
         for fault in faults:
             self._event("warning", "decision.setup", msgspec.structs.asdict(fault))
 
-    def _observe(self, name: str, observer: Observer, record: Record) -> None:
+    def _observe(self, name: str, observer: Callable[[R], None], seen: R) -> None:
         try:
-            observer(record)
+            observer(seen)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - its fault never reaches a decision

@@ -11,7 +11,7 @@ import pytest
 
 from faulty import ASK, Server, answered, chosen, drops, failed, hangs, replies
 from pointsman import Ask, Call, Gateway, Limits, NoAnswer, Predicate, Reason, Reply, scripted
-from pointsman.gateway.resilience import FAILURES, OPERATOR_PAUSE, PAUSE, Breaker
+from pointsman.gateway.breaker import FAILURES, OPERATOR_PAUSE, PAUSE, Breaker
 
 FAILING = [Reason.TRANSPORT, Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.PROVIDER_ERROR]
 OPERATOR = [Reason.AUTH, Reason.PAYMENT]

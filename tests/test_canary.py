@@ -27,6 +27,7 @@ from faulty import (
 )
 from pointsman import (
     Ask,
+    Call,
     Choice,
     DeclarationError,
     Gateway,
@@ -309,7 +310,7 @@ def test_no_public_object_shows_what_it_holds(
     run.note(Setup("jev", settings, gateway, gateway.provider))
     run.note(jev, gateway.provider("jev/spare"), gateway.plan("ROUTER"))
     run.note(sent, HttpResponse(200, {"set-cookie": KEY}, BODY.encode()))
-    run.note(next(jev.exchange(ASK, None)))
+    run.note(next(jev.exchange(ASK, Call(point="TEAM", subject=SUBJECT))))
     run.note(vars(jev))
 
 

@@ -11,7 +11,8 @@ import pytest
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.markdown import page as page_of
 from pointsman.gateway.variables import GLOBALS, PointVariables
-from pointsman.providers.decisions_api import JevSettings
+from pointsman.providers.decisions_api import ENDPOINTS, Endpoint, JevSettings
+from pointsman.providers.decisions_api.endpoints import DIALECTS
 from pointsman.providers.local.provider import LocalSettings
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +36,35 @@ VARIABLES = sorted(
         "JEV_BUDGET_USD_PER_DAY",
     }
 )
+
+PROVIDERS = (ROOT / "docs" / "providers.md").read_text("utf-8")
+SHARED = ("timeout_seconds", "max_attempts", "allow_http")  # shown once, for `jev`
+HOSTED = sorted(
+    {
+        field.alias or f"{row.provider.upper()}_{name.upper()}"
+        for row in ENDPOINTS
+        for name, field in row.settings.model_fields.items()
+        if name not in SHARED
+    }
+)
+
+
+@pytest.mark.parametrize("variable", HOSTED)
+def test_every_variable_of_a_hosted_decider_stands_in_its_page_and_the_example(
+    variable: str,
+) -> None:
+    """The page names keys and addresses of each, and once what all have."""
+    shared = f"`<PROVIDER>_{variable.partition('_')[2]}`"
+    assert f"`{variable}`" in PROVIDERS or shared in PROVIDERS
+    assert re.search(rf"^# {variable}=", EXAMPLE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: f"{row.provider} {row.path}")
+def test_the_page_says_what_the_table_says(row: Endpoint) -> None:
+    """Model and dialect of each provider."""
+    (line,) = re.findall(rf"^\| `{row.provider}` \|.*$", PROVIDERS, re.MULTILINE)
+    assert line.endswith(f"| {DIALECTS[row.dialect]} |")
+    assert not row.model or f"`{row.model}`" in line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -93,7 +123,7 @@ def test_the_example_file_names_nothing_that_is_not_there() -> None:
     points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)
-    assert named - points <= set(VARIABLES)
+    assert named - points <= {*VARIABLES, *HOSTED}
 
 
 @pytest.mark.parametrize(

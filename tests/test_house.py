@@ -146,6 +146,17 @@ def test_one_module_imports_httpx(name: str) -> None:
 
 
 @each_module
+def test_only_the_server_imports_what_the_server_needs(name: str) -> None:
+    """The extra `server` stays one; the command imports the server when it is to serve."""
+    libraries = {"starlette", "uvicorn", "httptools", "uvloop", "zstandard", "prometheus_client"}
+    imported = _imports(name, lazy=True, guarded=True)
+    if not name.startswith("gateway.server"):
+        assert not {_room(one) for one in imported} & libraries
+    if not name.startswith(("gateway.server", "gateway.cli")):
+        assert not [one for one in imported if one.startswith("gateway.server")]
+
+
+@each_module
 def test_only_settings_read_the_process_environment(name: str) -> None:
     """The command hands a file's variables on to the program that it loads."""
     source = MODULES[name].read_text("utf-8")

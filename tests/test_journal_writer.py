@@ -30,7 +30,7 @@ from pointsman.gateway.journal.aside import NAME, put_aside
 from pointsman.gateway.journal.content import Content, Key
 from pointsman.gateway.journal.journal import Journal, JournalSettings
 from pointsman.gateway.journal.loader import Loader
-from pointsman.gateway.journal.segments import line_of, row_of
+from pointsman.gateway.journal.segments import Segment, line_of, row_of
 from pointsman.gateway.journal.spool import Spool
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.journal.writer import Writer
@@ -340,6 +340,23 @@ def test_what_a_living_process_holds_is_left_alone(tmp_path: Path) -> None:
     other.adopt()
     assert (one.rows, other.rows) == (0, 3)
     other.release()
+
+
+def test_a_segment_is_read_while_it_is_written(tmp_path: Path) -> None:
+    """Writer and loader share one descriptor, which has one place: no read may find another's."""
+    segment = Segment.new(tmp_path)
+    segment.append([b"first\n"])
+
+    def write() -> None:
+        for _ in range(20_000):
+            segment.append([b"x\n"])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        assert segment.read()[0] == b"first"
+    writer.join()
+    segment.abandon()
 
 
 def test_databases_that_share_a_folder_do_not_share_rows(path: Path) -> None:

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from faulty import Does, Server, Visit, encoded, failed, head, replies, waits
 from journaled import schema_of
 from journaled import server as postgres
-from pointsman import Chosen, Gateway, Held, Predicate, Reply, Usage
+from pointsman import Chosen, Gateway, Held, Predicate, Usage
 from pointsman.gateway.answers import RawAnswer
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.cli.replaying.alone import alone
@@ -80,9 +80,9 @@ def decides() -> Does:
     """Answer any question: the first option, and true; each costs a cent."""
 
     async def does(visit: Visit) -> bool:
-        ask, model = decode_request(visit.seen.body)
-        answers = {name: _answer(question) for name, question in ask.questions.items()}
-        body = encode_reply(ask, Reply(answers, model, Usage(10, 0, COST)))
+        request = decode_request(visit.seen.body)
+        answers = {name: _answer(question) for name, question in request.questions.items()}
+        body = encode_reply(request, answers, model=request.model, usage=Usage(10, 0, COST))
         await visit.send(head(200, len(body)) + body)
         return True
 

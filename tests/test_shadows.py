@@ -39,8 +39,8 @@ from pointsman import (
 )
 from pointsman.gateway import background, lifecycle
 from pointsman.gateway.answers import Chosen, Held
+from pointsman.gateway.breaker import FAILURES
 from pointsman.gateway.records import Shadow
-from pointsman.gateway.resilience import FAILURES
 from telling import RAILS, STATE, Teller, in_loop
 from trialling import POINT, Kept, offering
 

@@ -20,10 +20,12 @@ from .calibration.command import app as calibrate
 from .comparison.command import report
 from .doctor import doctor
 from .journal.command import journal
+from .keys.command import keys
 from .points import points
 from .replay import replay_vectors
 from .replaying.command import replay
 from .run import run
+from .serve import serve
 from .session import Session, default_env_file, readable
 
 
@@ -120,7 +122,7 @@ def options(
     ctx.obj = Session(_file(env_file), app)
 
 
-for command in (points, ask, run, replay, replay_vectors, report, doctor):
+for command in (points, ask, run, serve, replay, replay_vectors, report, doctor):
     app.command()(command)
-for name, family in {"calibrate": calibrate, "journal": journal}.items():
+for name, family in {"calibrate": calibrate, "journal": journal, "keys": keys}.items():
     app.add_typer(family, name=name)

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ..environment import Environment
 from ..errors import Fault, SetupError
 from ..gateway import Gateway
+from ..plugins import Observer
 from ..points import DecisionPoint, suffix_of
 from ..settings import PREFIX, Settings
 
@@ -97,9 +98,45 @@ class Session:
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)
-        self._lend({name: value for name, value in read.values.items() if name not in os.environ})
-        self._lend(over)
+        self._lend_all(read.values, over)
         return _imported(self.app)
+
+    def served(self, over: Mapping[str, str], observers: Sequence[Observer]) -> Gateway:
+        """
+        Make the gateway of a server, or take over the one of the user's program; its log is on.
+
+        Args:
+            over: Variables that hold whatever else says so; they stay lent to a program.
+            observers: Are told of every decision.
+
+        Raises:
+            SetupError: With every fault of the variables, or of `--app`.
+
+        """
+        if self.app is None:
+            environ = {**os.environ, **over}
+            return Gateway.from_env(environ, self.env_file, observers=observers, stand_in=True)
+        self._lend_all(Environment.read(None, self.env_file).values, over)
+        gateway = _imported(self.app)
+        gateway.take_over(observers)
+        return gateway
+
+    def reload(self, gateway: Gateway, over: Mapping[str, str]) -> None:
+        """
+        Read the variables again, those of a file too, for a gateway that `served` made.
+
+        Raises:
+            SetupError: Something is wrong; then nothing changes.
+
+        """
+        if self.app is not None:
+            self._take_back()
+            self._lend_all(Environment.read(None, self.env_file).values, over)
+        gateway.reload()
+
+    def _lend_all(self, read: Mapping[str, str], over: Mapping[str, str]) -> None:
+        self._lend({name: value for name, value in read.items() if name not in os.environ})
+        self._lend(over)
 
     def _lend(self, variables: Mapping[str, str]) -> None:
         """Set what the program reads itself, while it is imported or reloaded."""

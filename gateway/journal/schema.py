@@ -21,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision of `migrations/versions`; a database that says so is up to date."""
 
 VERSIONS = "journal_version"
@@ -153,3 +153,20 @@ feedback = Table(
     Index("feedback_by_time", "at", "id"),
 )
 """What was found out later; `label` is JSON."""
+
+access_keys = Table(
+    "access_keys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _text("name"),
+    _text("digest"),
+    _text("scopes"),
+    Column("rate", BigInteger),
+    _number("rate_seconds", null=True),
+    _number("budget_usd", null=True),
+    _number("created"),
+    _number("expires", null=True),
+    _number("revoked", null=True),
+    _number("used", null=True),
+)
+"""Who may use the server: one row for each bearer key, which is not in it; only its digest is."""

@@ -11,6 +11,7 @@ import errno
 import os
 import secrets
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -85,6 +86,7 @@ class Segment:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
+        self._place = threading.Lock()  # reading and writing move the same one
         self.size = self.loaded = self.rows = 0
         self.whole = True
 
@@ -164,14 +166,15 @@ class Segment:
         """
         data = memoryview(b"".join(lines))
         size = self.size + len(data)
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-        except OSError:
-            self.whole = False
-            os.ftruncate(self._descriptor, self.size)
-            self.whole = True
-            raise
+        with self._place:
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+            except OSError:
+                self.whole = False
+                os.ftruncate(self._descriptor, self.size)
+                self.whole = True
+                raise
         self.rows += len(lines)
         self.size = size
 
@@ -179,8 +182,9 @@ class Segment:
         """Give up to a batch of lines, without their ends, that the database does not have."""
         length = BLOCK
         while True:
-            os.lseek(self._descriptor, self.loaded, os.SEEK_SET)  # appending does not mind
-            data = os.read(self._descriptor, min(length, self.size - self.loaded))
+            with self._place:
+                os.lseek(self._descriptor, self.loaded, os.SEEK_SET)  # appending does not mind
+                data = os.read(self._descriptor, min(length, self.size - self.loaded))
             end = data.rfind(b"\n") + 1
             if end:
                 return data[: end - 1].split(b"\n")[:BATCH]

@@ -1,0 +1,1 @@
+"""`pointsman keys`: who may use the server."""

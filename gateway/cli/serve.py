@@ -1,0 +1,195 @@
+"""`pointsman serve`: decide for programs in any language, over HTTP."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import SetupError, raise_all
+from ..settings import CURRENT, PREFIX, Settings
+from . import screen
+from .doctor import STANDS_IN
+from .points import checked
+from .serving import Order, run
+from .session import HERE, Session
+
+if TYPE_CHECKING:
+    import socket
+
+    from ..gateway import Gateway
+    from ..server.settings import ServerSettings
+
+NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client", "sqlalchemy", "alembic")
+HOST, PORT, WORKERS = "SERVER_HOST", "SERVER_PORT", "SERVER_WORKERS"
+
+
+def serve(
+    ctx: typer.Context,
+    *,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; absent: SERVER_HOST, or 127.0.0.1.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port; absent: SERVER_PORT, or 8080; 0: any free one.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; absent: SERVER_WORKERS, or 1.")
+    ] = None,
+    app: Annotated[
+        str | None,
+        typer.Option(metavar="MODULE:GATEWAY", help="Serve the gateway of your own program."),
+    ] = None,
+) -> None:
+    """Decide over HTTP, in the dialects of OpenAI's and TypeSafe's decision APIs."""
+    session: Session = ctx.obj
+    session.app = app or session.app
+    _installed()
+    options = {HOST: host, PORT: port, WORKERS: workers}
+    given = {
+        name: (str(value), f"--{name.removeprefix('SERVER_').lower()}")
+        for name, value in options.items()
+        if value is not None
+    }
+    with session.by_option(given) as gateway:
+        served, panel = _checked(session, gateway, given)
+        listening = _listening(served)
+        kept = gateway.settings.variables.values
+    over = {name: value for name, (value, _) in given.items()}
+    if kept.get(f"{PREFIX}JOURNAL") == HERE:
+        over[f"{PREFIX}JOURNAL"] = HERE
+    order = Order(session.env_file, session.app, over)
+    raise typer.Exit(run(order, served, listening, lambda: _show(panel, served, listening)))
+
+
+def _installed() -> None:
+    """
+    Make sure that the extra is there.
+
+    Raises:
+        SetupError: It is not.
+
+    """
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        problem = f"{', '.join(missing)}, which the server needs, is not installed"
+        raise SetupError.of("serve", problem, 'Run: pip install "pointsman[cli,server]"')
+
+
+def _checked(
+    session: Session, gateway: Gateway, given: Mapping[str, tuple[str, str]]
+) -> tuple[ServerSettings, list[tuple[str, str]]]:
+    """
+    Find what is wrong before anybody is served, and describe the rest.
+
+    Raises:
+        SetupError: With what has to be put right.
+
+    """
+    from ..server.keys import Keys
+    from ..server.settings import ServerSettings
+
+    odd, wrong = checked(session, gateway)
+    raise_all(wrong)
+    settings = _variables(session, given)
+    served = ServerSettings.of(settings)
+    if served.workers > 1 and not hasattr(signal, "pthread_sigmask"):
+        problem = "several workers share no socket on this system"
+        raise SetupError.of(WORKERS, problem, "Serve with one, or on Linux or macOS")
+    keys = Keys.of(gateway.settings)
+    keyed = keys.any()
+    keys.close()
+    if not keyed and not _is_loopback(served.host):
+        problem = f"other machines reach {served.host}, and no key was ever made"
+        fix = "Run `pointsman keys create NAME`, or serve on 127.0.0.1"
+        raise SetupError.of(HOST, problem, fix)
+    screen.faults([*odd, *ServerSettings.strayed(settings)], "!", screen.OTHER)
+    return served, _panel(gateway, served, keyed=keyed)
+
+
+def _variables(session: Session, given: Mapping[str, tuple[str, str]]) -> Settings:
+    """Read the server's own variables, whatever a program's gateway reads."""
+    over = {name: value for name, (value, _) in given.items()}
+    return Settings.gathered({**os.environ, **over}, session.env_file)
+
+
+def _panel(gateway: Gateway, served: ServerSettings, *, keyed: bool) -> list[tuple[str, str]]:
+    return [
+        ("points", _points(gateway)),
+        ("providers", ", ".join(_providers(gateway)) or "none"),
+        ("keys", "asked for" if keyed else "none: only programs on this machine may ask"),
+        ("journal", _journal(gateway)),
+        ("workers", str(served.workers)),
+    ]
+
+
+def _points(gateway: Gateway) -> str:
+    points = gateway.points.values()
+    moved = [point for point in points if gateway.plan(point).provider != CURRENT]
+    count = f"{len(points)} point{'' if len(points) == 1 else 's'}"
+    return f"{count}, {len(moved)} with a provider of their own" if moved else count
+
+
+def _providers(gateway: Gateway) -> list[str]:
+    """Name every provider that a variable selects, once, and who stands in for `current`."""
+    stand_in = gateway.provider(CURRENT).name if gateway.stands_in else "local"
+    named = {stand_in: f"{stand_in} (for current: {STANDS_IN})"}
+    for variable, name in gateway.settings.selected():
+        named.setdefault(name, f"{name} ({variable})")
+    return list(named.values())
+
+
+def _journal(gateway: Gateway) -> str:
+    """Say where records are kept; an address of a server may hold a password."""
+    kept = gateway.settings.globals
+    if not kept.journaled:
+        return "off"
+    where = kept.journal if kept.journal.startswith("sqlite:") else "PostgreSQL"
+    return f"{where}, content {kept.journal_content}"
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches *host*; of other names than localhost nobody knows."""
+    from ..server.house import is_loopback
+
+    return is_loopback((f"[{host}]" if ":" in host else host).encode())
+
+
+def _listening(served: ServerSettings) -> socket.socket:
+    """
+    Listen; what comes before the first worker is ready waits.
+
+    Raises:
+        SetupError: The address cannot be had.
+
+    """
+    import socket
+
+    from ..server.serving import BACKLOG
+
+    host = served.host.strip("[]")
+    try:
+        family = socket.getaddrinfo(host, served.port, type=socket.SOCK_STREAM)[0][0]
+        both = host == "::" and socket.has_dualstack_ipv6()  # every address, of both kinds
+        return socket.create_server(
+            (host, served.port), family=family, backlog=BACKLOG, dualstack_ipv6=both
+        )
+    except socket.gaierror:
+        problem = f"{served.host!r} is no address of this machine"
+        raise SetupError.of(HOST, problem, "Name one, such as 127.0.0.1") from None
+    except OSError as error:
+        problem = f"port {served.port} of {served.host} cannot be had ({error.strerror or error})"
+        raise SetupError.of(PORT, problem, "End what has it, or name another") from None
+
+
+def _show(panel: list[tuple[str, str]], served: ServerSettings, listening: socket.socket) -> None:
+    """Say where it serves, once it does."""
+    port = listening.getsockname()[1]
+    host = f"[{served.host}]" if ":" in served.host else served.host
+    screen.line(("✓ ", screen.GOOD), ("serving on ", ""), (f"http://{host}:{port}", "bold"))
+    screen.pairs(panel)
+    screen.out().file.flush()

@@ -1,0 +1,164 @@
+"""From a name and an ask to a case: of a decision point, or of one provider past every plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .cases import Case
+from .deciding import Hosted, asked_case, case_of, run_async, wrapped_case
+from .directory import DIRECT, Directory
+from .engine import decide
+from .points import DecisionPoint, OnUndecided, find, suffix_of
+from .questions import Ask
+from .state import State
+from .watching import Watched
+from .wired import Wired
+from .wiring import Wiring
+from .wrapping import Wrapped, declared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .records import Attempt, Decision
+
+
+class Prepared:
+    """
+    A decision that is ready to be made: what is known of it before, and where it fails.
+
+    Args:
+        wiring: Plans and lanes as they stood when it was prepared.
+        case: What the engine is given.
+
+    """
+
+    __slots__ = ("_case", "_wiring")
+
+    def __init__(self, wiring: Wiring, case: Case) -> None:
+        self._wiring, self._case = wiring, case
+
+    @property
+    def id(self) -> str:
+        """The decision's id, also where nobody decides."""
+        return self._case.id
+
+    @property
+    def attempts(self) -> Sequence[Attempt]:
+        """What was tried so far."""
+        return self._case.attempts
+
+    def before(self, end: float) -> None:
+        """Let it end before *end*, on the clock of `time.monotonic`, unless its plan is shorter."""
+        call = self._case.call
+        if call.deadline is None or end < call.deadline:
+            self._case.call = msgspec.structs.replace(call, deadline=end)
+
+    async def made(self) -> Decision[Any]:
+        """
+        Make it, once.
+
+        Raises:
+            NoAnswer: The provider is not believed, and nothing stands behind it.
+
+        """
+        return await run_async(self._wiring, decide, self._case)
+
+
+class Preparing(Watched):
+    """What `Gateway` decides with, and what a server asks of it."""
+
+    _directory: Directory | None = None
+
+    def prepared(
+        self, point: DecisionPoint, ask: Ask | State, *, subject: str | None = None
+    ) -> Prepared:
+        """
+        Prepare the decision of a *point* that the host has no path for.
+
+        Raises:
+            SetupError: Nothing decides when a provider cannot.
+            DeclarationError: The state lacks what the point's questions need.
+
+        """
+        return Prepared(*self._asked_case(point, ask, Hosted(subject=subject)))
+
+    def directly(self, name: str, ask: Ask, *, subject: str | None = None) -> Prepared:
+        """
+        Prepare to ask one provider past every plan: any confidence counts, nobody stands behind.
+
+        The decision is recorded under a name that no variable can give a plan.
+
+        Args:
+            name: One of the `directory`.
+            ask: What is asked.
+            subject: Who it is about.
+
+        Raises:
+            KeyError: The directory has no such provider.
+
+        """
+        wiring = self._wiring
+        wired = self._listed(wiring).providers[name]
+        return Prepared(wiring, case_of(wiring, wired, DIRECT, ask, Hosted(subject=subject)))
+
+    def directory(self) -> Directory:
+        """Give whom a client may ask by name, as the variables stand now."""
+        return self._listed(self._wiring)
+
+    def _listed(self, wiring: Wiring) -> Directory:
+        held = self._directory
+        if held is None or held.wiring() is not wiring:
+            held = self._directory = Directory.of(wiring)
+        return held
+
+    def knows(self, decision: str) -> bool:
+        """
+        Whether the journal has a decision of this id; may take a second, on a thread of its own.
+
+        Raises:
+            SetupError: No journal is kept.
+            DeclarationError: It is no id.
+
+        """
+        return self._wiring.keeper.knows(decision)
+
+    def tell(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
+        """Write an event of what stands around the gateway to its log."""
+        self._wiring.telemetry.said(level, event, fields)
+
+    def _asked_case(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        host: Hosted,
+        on_undecided: OnUndecided | None = None,
+    ) -> tuple[Wiring, Case]:
+        wiring, wired, asked = self._resolved(point, ask, on_undecided)
+        return wiring, asked_case(wiring, wired, asked, ask, host)
+
+    def _resolved(
+        self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None
+    ) -> tuple[Wiring, Wired, DecisionPoint]:
+        wiring = self._wiring
+        if isinstance(point, DecisionPoint):
+            asked = point
+            if asked.name not in self._asked:  # a variant does not become what its name means
+                self._note(wiring.plugins.points.get(asked.name, asked), asked.name)
+        else:
+            known = {**wiring.plugins.points, **self._asked}
+            questions = ask.questions if isinstance(ask, Ask) else None
+            asked = find(suffix_of(point), known) or declared(point, questions, known)
+            self._note(asked, asked.name)
+        if on_undecided is not None:  # before the ask is built: a tie takes this outcome
+            asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
+        return wiring, self._wired(wiring, asked), asked
+
+    def _wrapped_case(
+        self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Wiring, Case]:
+        wiring = self._wiring
+        wired = self._wired(wiring, wrapped.point)
+        return wiring, wrapped_case(wiring, wired, wrapped, (args, kwargs))

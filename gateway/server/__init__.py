@@ -1,0 +1,1 @@
+"""The HTTP gateway: what `pointsman serve` runs; the extra `server`."""

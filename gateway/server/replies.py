@@ -1,0 +1,86 @@
+"""From a decision to its reply: answers as a provider gives them, and what is told beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..answers import Answer, Chosen, Held, RawAnswer, Scored, Usage
+from ..questions import Choice, Outcome, Predicate, Question
+
+if TYPE_CHECKING:
+    from ..records import Attempt, Decision
+
+COMMON = frozenset({"reported", "probability"})
+"""Where a confidence comes from, unless its source is told: of the decider itself."""
+
+
+def answers_of(
+    asked: Mapping[str, Question], answers: Mapping[str, Answer]
+) -> Mapping[str, RawAnswer]:
+    """Give each question's answer as a provider would; one without a value is left out."""
+    given = {name: _raw(question, answers.get(name)) for name, question in asked.items()}
+    return {name: answer for name, answer in given.items() if answer is not None}
+
+
+def _raw(question: Question, answer: Answer | None) -> RawAnswer | None:
+    if answer is None or answer.value is None:
+        return None
+    spread, value = answer.distribution, answer.value
+    if isinstance(question, Choice):
+        return Chosen(str(value), spread, answer.reported)
+    if isinstance(question, Predicate):  # one that was merely stated has no other number
+        return Held(float(value) if spread is None else spread["true"])
+    levels = None if spread is None else [spread.get(label, 0.0) for label in question.levels]
+    index = question.index(float(value))
+    top = float(len(question.levels) - 1)
+    return Scored(min(max(index, 0.0), top), levels, answer.reported)
+
+
+def usage_of(attempts: Sequence[Attempt]) -> Usage:
+    """Add up what all attempts used, also the rejected ones: they were paid for."""
+    used = [one.usage for one in attempts if one.usage is not None]
+    costs = [one.cost_usd for one in used]
+    return Usage(
+        input_tokens=sum(one.input_tokens for one in used),
+        output_tokens=sum(one.output_tokens for one in used),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+        estimated=any(one.estimated for one in used),
+    )
+
+
+def cost_of(attempts: Sequence[Attempt]) -> float:
+    """US dollars of all attempts, as far as they are known."""
+    return sum((one.usage.cost_usd or 0.0 for one in attempts if one.usage is not None), 0.0)
+
+
+def told(decision: Decision[Any]) -> dict[str, Any]:
+    """Tell who decided, and how it came about."""
+    record = decision.record
+    attempts = record.attempts
+    last = attempts[-1] if attempts else None
+    said = _told(record.id, record.provider, attempts, record.reason.value)
+    said["fallback"] = record.fallback
+    said["undecided"] = record.undecided
+    said["cached"] = last is not None and last.cached
+    sources = {name: one.source for name, one in decision.answers.items()}
+    if not COMMON.issuperset(sources.values()):
+        said["sources"] = sources
+    if record.undecided:
+        said["outcome"] = _plain(record.outcome)
+    return said
+
+
+def told_unanswered(id_: str, attempts: Sequence[Attempt], reason: str) -> dict[str, Any]:
+    """Tell of a decision that nobody was believed in, and that nobody stood behind."""
+    said = _told(id_, "", attempts, reason)
+    return {**said, "fallback": False, "undecided": True, "cached": False}
+
+
+def _told(id_: str, provider: str, attempts: Sequence[Attempt], reason: str) -> dict[str, Any]:
+    model = attempts[-1].model if attempts and provider else ""
+    return {"decision": id_, "provider": provider, "model": model, "reason": reason}
+
+
+def _plain(outcome: Outcome) -> Any:  # noqa: ANN401 - JSON
+    return dict(outcome) if isinstance(outcome, Mapping) else outcome
