@@ -10,7 +10,9 @@ import pytest
 
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.markdown import page as page_of
+from pointsman.gateway.server.settings import ServerSettings
 from pointsman.gateway.variables import GLOBALS, PointVariables
+from pointsman.providers.chat.settings import ChatSettings
 from pointsman.providers.decisions_api import ENDPOINTS, Endpoint, JevSettings
 from pointsman.providers.decisions_api.endpoints import DIALECTS
 from pointsman.providers.local.provider import LocalSettings
@@ -56,6 +58,23 @@ def test_every_variable_of_a_hosted_decider_stands_in_its_page_and_the_example(
     """The page names keys and addresses of each, and once what all have."""
     shared = f"`<PROVIDER>_{variable.partition('_')[2]}`"
     assert f"`{variable}`" in PROVIDERS or shared in PROVIDERS
+    assert re.search(rf"^# {variable}=", EXAMPLE, re.MULTILINE)
+
+
+ELSEWHERE = {
+    **{f"CHAT_{name.upper()}": "chat.md" for name in ChatSettings.model_fields},
+    **{f"SERVER_{name.upper()}": "deployment.md" for name in ServerSettings.model_fields},
+}
+
+
+@pytest.mark.parametrize("variable", ELSEWHERE)
+def test_every_variable_of_a_page_of_its_own_stands_there_and_in_the_example(
+    variable: str,
+) -> None:
+    """The README names the first of them and the page."""
+    page = ELSEWHERE[variable]
+    assert f"`{variable}`" in (ROOT / "docs" / page).read_text("utf-8")
+    assert f"(docs/{page})" in README
     assert re.search(rf"^# {variable}=", EXAMPLE, re.MULTILINE)
 
 
@@ -123,7 +142,7 @@ def test_the_example_file_names_nothing_that_is_not_there() -> None:
     points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)
-    assert named - points <= {*VARIABLES, *HOSTED}
+    assert named - points <= {*VARIABLES, *HOSTED, *ELSEWHERE, "CHAT_MIN_CONFIDENCE"}
 
 
 @pytest.mark.parametrize(
