@@ -164,6 +164,7 @@ def _made(record: Record) -> dict[str, Any]:
         "tokens": record.tokens,
         "cost_usd": record.cost_usd,
         "attempts": len(record.attempts),
+        "cached": bool(record.attempts) and record.attempts[-1].cached,
     }
 
 

@@ -1113,3 +1113,16 @@ def test_loops_and_threads_that_come_and_go_pay_exactly_what_was_billed() -> Non
     assert len(recorder.records) == 2 * 10 * 40 + 3 * 60
     assert sum(one.cost_usd for one in recorder.records) == Bills.completed
     assert Bills.completed < len(recorder.records)
+
+
+def test_a_point_whose_answers_cannot_be_kept_is_told() -> None:
+    """`current` is the host's own path: the variable would be set in good faith, and do nothing."""
+    environ = {"DECISION_TOPIC_CACHE_SECONDS": "60", "DECISION_LOG": "off"}
+    gateway = Gateway.from_env(environ)
+
+    @gateway.point("TOPIC", Choice("What about?", ["a", "b"]))
+    def topic(text: str) -> str:
+        return text
+
+    (odd,) = gateway.check()
+    assert odd.where == "DECISION_TOPIC_CACHE_SECONDS"

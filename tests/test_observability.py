@@ -40,7 +40,7 @@ ASK = Ask({"message": "canary-state"}, {"team": TEAM})
 
 MADE = {
     *("event", "level", "timestamp", "id", "point", "variant", "provider", "model", "reason"),
-    *("confidence", "undecided", "duration_ms", "tokens", "cost_usd", "attempts"),
+    *("confidence", "undecided", "duration_ms", "tokens", "cost_usd", "attempts", "cached"),
 }
 ATTEMPT = {
     *("event", "level", "timestamp", "id", "point", "provider", "model", "reason"),
@@ -92,7 +92,7 @@ def test_a_decision_is_one_event_with_constant_fields(gateway_of: Gateways, even
     assert (event["point"], event["variant"], event["provider"]) == ("TEAM", "scripted", "scripted")
     assert (event["model"], event["reason"], event["confidence"]) == ("scripted-1", "ok", 0.99)
     assert (event["undecided"], event["tokens"], event["cost_usd"]) == (False, 0, 0)
-    assert event["attempts"] == 1
+    assert (event["attempts"], event["cached"]) == (1, False)
     assert 0 < event["duration_ms"] < 10_000
 
 

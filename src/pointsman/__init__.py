@@ -5,7 +5,7 @@ An agent system makes dozens of small decisions per turn. Pointsman lets you cha
 decides, one decision point at a time, by an environment variable.
 """
 
-from .gateway.answers import Answer, Chosen, Held, Refused, Reply, Scored, Usage
+from .gateway.answers import Answer, Chosen, Held, Refused, Reply, Scored, Stated, Usage
 from .gateway.consulting import Consultation
 from .gateway.errors import (
     DeclarationError,
@@ -75,6 +75,7 @@ __all__ = [
     "Settings",
     "Setup",
     "SetupError",
+    "Stated",
     "Turn",
     "Usage",
     "When",
