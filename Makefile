@@ -1,7 +1,7 @@
 # make demo   watch forty turns decided three ways, offline
 # make test   every test
 # make check  lint, types and the shape of the house
-# make bench  the bars, measured side by side
+# make bench  the bars, measured side by side; PEERS=folder names where the peers are installed
 #
 # The first call makes .venv; nothing else on the machine is touched.
 
@@ -56,7 +56,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/turn.py
 	$(BIN)/python benchmarks/promises.py
 	$(BIN)/python benchmarks/journal_fire.py
+	$(BIN)/python benchmarks/soak.py
 	$(BIN)/python benchmarks/local_accuracy.py
+	$(BIN)/python benchmarks/race.py --quick $(if $(PEERS),--peers $(PEERS))
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import gc
 import http.server
 import json
@@ -30,6 +31,7 @@ from fixed import Fixed
 from pointsman import Choice, Gateway, Record
 
 QUESTION = Choice("Which team?", {"billing": "Amounts, refunds", "tech": "Faults", "none": "-"})
+KEPT = {f"DECISION_{point}_CACHE_SECONDS": "3600" for point in ("TEAM", "TEAM_ASYNC")}
 REPLY = json.dumps(
     {
         "answers": [{"type": "choice", "name": "decision", "choice": "billing", "confidence": 0.9}],
@@ -75,14 +77,18 @@ def gateway(log: str = "off", **variables: str) -> Gateway:
     return Gateway.from_env({"DECISION_LOG": log, **variables})
 
 
-def in_process(log: str, *, rounds: int) -> tuple[float, float]:
-    """Sync and async: plan, ask, accept, record in memory, beside a bare call."""
-    chosen = {"DECISION_PROVIDER": "fixed", "DECISION_LOG": log}
+def in_process(log: str, *, rounds: int, **kept: str) -> tuple[float, float]:
+    """Sync and async: plan, ask or recall, accept, record in memory, beside a bare call."""
+    chosen = {"DECISION_PROVIDER": "fixed", "DECISION_LOG": log, **kept}
     held = Gateway.from_env(chosen, plugins=[Fixed()], observers=[_forget])
     decided = held.point("TEAM", QUESTION)(route)
     decided_async = held.point("TEAM_ASYNC", QUESTION)(route_async)
-    assert held.decide_sync(decided, "x").provider == "fixed"
     loop = asyncio.new_event_loop()
+    for known in (False, bool(kept)):
+        given = held.decide_sync(decided, "my invoice")
+        given_async = loop.run_until_complete(held.decide(decided_async, "my invoice"))
+        assert given.provider == given_async.provider == "fixed"
+        assert given.attempts[0].cached == given_async.attempts[0].cached == known
     sync = added(
         lambda: cpu(lambda: route("my invoice"), 500),
         lambda: cpu(lambda: decided("my invoice"), 500),
@@ -95,6 +101,18 @@ def in_process(log: str, *, rounds: int) -> tuple[float, float]:
     )
     loop.close()
     return sync, asynchronous
+
+
+def told(
+    what: str, bars: tuple[float, float], *, rounds: int, **kept: str
+) -> list[tuple[str, float, float]]:
+    """Rows without a log, and with an event for each decision, written where nobody reads it."""
+    rows: list[tuple[str, float, float]] = []
+    for log, name, bar in (("off", what, bars[0]), ("json", f"{what} + event", bars[1])):
+        with open(os.devnull, "w", encoding="utf-8") as void, contextlib.redirect_stderr(void):  # noqa: PTH123
+            sync, asynchronous = in_process(log, rounds=rounds, **kept)
+        rows += [(f"{name}, sync", sync, bar), (f"{name}, async", asynchronous, bar)]
+    return rows
 
 
 def own_cpu(run: Callable[[], object], times: int) -> float:
@@ -250,15 +268,8 @@ def main() -> int:
     rows: list[tuple[str, float, float]] = []
     sync, asynchronous = zero_touch(rounds=rounds)
     rows += [("current path, sync", sync, 5.0), ("current path, async", asynchronous, 5.0)]
-    sync, asynchronous = in_process("off", rounds=rounds)
-    rows += [("in-process, sync", sync, 15.0), ("in-process, async", asynchronous, 15.0)]
-    kept, sys.stderr = sys.stderr, open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-    sync, asynchronous = in_process("json", rounds=rounds)
-    sys.stderr = kept
-    rows += [
-        ("in-process + event, sync", sync, 30.0),
-        ("in-process + event, async", asynchronous, 30.0),
-    ]
+    rows += told("in-process", (15.0, 30.0), rounds=rounds)
+    rows += told("cached", (20.0, 20.0), rounds=rounds, **KEPT)
     sync, asynchronous = over_http(rounds=rounds)
     rows += [("over HTTP, sync", sync, 80.0), ("over HTTP, async", asynchronous, 80.0)]
     rows.append(("a journal, on the decision's thread", recording(rounds=rounds), 10.0))

@@ -52,6 +52,16 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
         """Whether the answers may be acted on."""
         return self.reason is Reason.OK
 
+    def copied(self) -> Verdict:
+        """Copy what whoever gets it could write into, for one that is given to several."""
+        answers = {name: _copied(answer) for name, answer in self.answers.items()}
+        return Verdict(self.reason, self.confidence, answers, self.minimum)
+
+
+def _copied(answer: Answer) -> Answer:
+    given = answer.distribution
+    return answer if given is None else msgspec.structs.replace(answer, distribution={**given})
+
 
 def accept(ask: Ask, reply: Reply, gate: Gate) -> Verdict:
     """Believe *reply* as the answer to *ask*, or say why not."""

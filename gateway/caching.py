@@ -5,11 +5,13 @@ An entry belongs to a provider's lane, a point, its questions as they are worded
 It holds a reply and digests, never the state. Only what acceptance believed is kept, whole, and
 only of calls that carried this ask alone: in a shared call a provider reads other points' fields
 too, so that its answer is no answer about this state.
+
+Acceptance is a function of the questions, the reply and the gate alone. So what it said of a
+kept reply stands beside it, with the gate that it was said under; another gate asks it again.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import time
@@ -20,13 +22,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from .answers import Chosen, Refused, Reply, Scored, Unread
+from .acceptance import Verdict, accept
+from .answers import Refused, Reply, Unread
 from .current import Current
 from .flights import Flights
 from .forks import Lock
-from .turns.dividing import fresh, spare
+from .turns.dividing import spare
 
 if TYPE_CHECKING:
+    from .gates import Gate
     from .questions import Ask, Question
     from .resilience import Lane
     from .steps import AskProvider, Sent
@@ -38,7 +42,34 @@ SINGLE = "single"  # the form of a call that carried one ask
 Key: TypeAlias = "tuple[Lane, str, bytes, bool, bytes]"
 
 
-class Slot(msgspec.Struct, frozen=True, gc=False):
+class Entry(msgspec.Struct, gc=False):
+    """
+    One kept reply.
+
+    Attributes:
+        reply: Without usage and request id; no host and no provider can write into it.
+        at: When it was kept, on `time.monotonic`.
+        era: The lane's era, which ends when another model is served.
+        size: Bytes of its answers, as they would be written.
+        judged: A gate, and what acceptance said under it; swapped whole. None: not yet asked.
+
+    """
+
+    reply: Reply
+    at: float
+    era: int
+    size: int
+    judged: tuple[Gate, Verdict] | None = None
+
+    def accept(self, ask: Ask, gate: Gate) -> Verdict:
+        """Say what acceptance says of the reply under *gate*; nobody else has what it gives."""
+        judged = self.judged
+        if judged is None or judged[0] != gate:
+            self.judged = judged = gate, accept(ask, self.reply, gate)
+        return judged[1].copied()
+
+
+class Slot(msgspec.Struct, gc=False):
     """
     The place in a cache that one ask has.
 
@@ -47,6 +78,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
         key: Lane, point, digest of the questions, whether the state is text, its digest.
         seconds: How old an answer may be.
         epoch: What was kept before it counts no more.
+        entry: What was found here, and is now this ask's answer.
 
     """
 
@@ -54,6 +86,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     key: Key
     seconds: float
     epoch: int
+    entry: Entry | None = None
 
     @property
     def flights(self) -> Flights:
@@ -61,31 +94,17 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
         return self.cache.flights
 
     def recall(self, sent: Sent) -> Reply | None:
-        """Give what is kept here, and say in *sent* that it was."""
-        reply = self.cache.recall(self)
-        if reply is not None:
-            sent.cached = True
-        return reply
+        """Give what is kept here, to be judged by `accept`; say in *sent* that it was."""
+        entry = self.entry = self.cache.recall(self)
+        if entry is None:
+            return None
+        sent.cached = True
+        return _apart(entry.reply)
 
-
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """
-    One kept reply.
-
-    Attributes:
-        reply: Without usage and request id; nobody else can change it.
-        at: When it was kept, on `time.monotonic`.
-        era: The lane's era, which ends when another model is served.
-        size: Bytes of its answers, as they would be written.
-        loose: It holds what a host could write into, so that each gets a copy.
-
-    """
-
-    reply: Reply
-    at: float
-    era: int
-    size: int
-    loose: bool
+    def accept(self, ask: Ask, reply: Reply, gate: Gate) -> Verdict:
+        """Believe *reply* or not, as `acceptance.accept` does; of what is kept here it is known."""
+        entry = self.entry
+        return accept(ask, reply, gate) if entry is None else entry.accept(ask, gate)
 
 
 class Cache:
@@ -132,7 +151,7 @@ class Cache:
         self._digests[point] = questions, digest
         return digest
 
-    def recall(self, slot: Slot) -> Reply | None:
+    def recall(self, slot: Slot) -> Entry | None:
         """Give what is kept in *slot*, unless it is too old or another model is served now."""
         key = slot.key
         entry = self._entries.get(key)
@@ -143,9 +162,11 @@ class Cache:
                 if self._entries.get(key) is entry:
                     self._drop(key)
             return None
-        with contextlib.suppress(KeyError):  # no lock: another thread may have dropped it just now
+        try:  # noqa: SIM105 - `suppress` costs more than the move
             self._entries.move_to_end(key)
-        return fresh(entry.reply) if entry.loose else entry.reply
+        except KeyError:  # no lock: another thread may have dropped it just now
+            pass
+        return entry
 
     def learn(self, step: AskProvider, reply: Reply | None, *, ok: bool) -> None:
         """
@@ -184,9 +205,7 @@ class Cache:
         self._drop(key)
         if size is None or size > self._largest:
             return
-        loose = any(type(raw) is Chosen or type(raw) is Scored for raw in _raws(reply))
-        kept = Entry(spare(reply), time.monotonic(), self._era(key[0]), size, loose)
-        self._entries[key] = kept
+        self._entries[key] = Entry(_apart(spare(reply)), time.monotonic(), self._era(key[0]), size)
         self._size += size
         while self._size > self._largest or len(self._entries) > self._most:
             self._drop(next(iter(self._entries)))
@@ -204,6 +223,12 @@ class Cache:
 def _raws(reply: Reply) -> list[Any]:
     given: Any = reply.answers
     return [*given.values()] if isinstance(given, dict) else [raw for _, raw in given]
+
+
+def _apart(reply: Reply) -> Reply:
+    """Copy its notes, which end up in the record of whoever gets it."""
+    notes = reply.notes
+    return reply if notes is None else msgspec.structs.replace(reply, notes={**notes})
 
 
 def _size(reply: Reply) -> int | None:

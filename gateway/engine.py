@@ -117,14 +117,16 @@ def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
     entered = probe = operator = False
-    step = AskProvider(lane, case.ask, within, case.point, sent, slot=_slot(case, lane))
+    slot = _slot(case, lane)
+    step = AskProvider(lane, case.ask, within, case.point, sent, slot=slot)
+    judge = accept if slot is None else slot.accept
     try:
         reply = _known(case, step)
         if reply is None:
             probe = lane.enter(case.ask, call)
             entered = True
             reply = sound((yield step))
-        verdict = accept(case.ask, reply, _certified(case, lane, gate, reply, sent))
+        verdict = judge(case.ask, reply, _certified(case, lane, gate, reply, sent))
         if sent.keeper is not None and verdict.reason in USABLE:
             sent.keeper.remember(step, reply)
     except NoAnswer as fault:

@@ -9,9 +9,10 @@ import random
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -44,8 +45,10 @@ from pointsman import (
 from pointsman.gateway import flights
 from pointsman.gateway.answers import Chosen, RawAnswer, Scored
 from pointsman.gateway.caching import Cache
+from pointsman.gateway.certificates import AtRisk, Certificate, Key, Thresholds, written
 from pointsman.gateway.deciding import Hosted, run_sync
 from pointsman.gateway.engine import decide
+from pointsman.gateway.keys import keys_of
 from pointsman.gateway.questions import Question
 from telling import (
     STATE,
@@ -398,17 +401,143 @@ def test_a_reply_that_names_no_model_says_nothing_of_it() -> None:
 # --- what a host does with an answer -----------------------------------------------------
 
 
+class Noting(Teller):
+    """Answers every kind of question with a distribution, and with a number beside."""
+
+    asks: Mapping[str, Question] = {
+        "team": TEAM,
+        "angry": Predicate("Is the customer angry?"),
+        "urgent": Score("How urgent is it?", {"not": "", "very": ""}),
+    }
+    spreads = (
+        {"billing": 0.9, "tech": 0.1},
+        {"true": 0.9, "false": 0.1},
+        {"not": 0.1, "very": 0.9},
+    )
+
+    def told(self, ask: Ask, call: Call) -> Reply:
+        """Note the ask; give new objects each time."""
+        super().told(ask, call)
+        answers: dict[str, RawAnswer] = {
+            "team": Chosen("billing", dict(self.spreads[0]), 0.9),
+            "angry": Held(0.9),
+            "urgent": Scored(0.9, [0.1, 0.9], 0.9),
+        }
+        return Reply(answers, "model-1", notes={"team:cosine": 0.8})
+
+
 def test_nobody_can_write_into_what_others_are_given() -> None:
-    teller = Spread()
+    """Neither the first, who was asked for, nor one who was given what was kept."""
+    teller = Noting()
     with telling(teller, KEPT) as gateway:
-        for _ in range(3):
-            decision = gateway.ask_sync(POINT, TEXT)
-            spread: Any = decision.answers["team"].distribution
-            assert spread == {"billing": 0.9, "tech": pytest.approx(0.1)}
-            spread["billing"] = 0.0
-            spread.clear()
+        for _ in range(4):
+            decision = gateway.ask_sync("TEAM", Ask(TEXT, Noting.asks), current=str)
+            answers: Any = decision.answers
+            notes: Any = decision.attempts[0].notes
+            assert tuple(one.distribution for one in answers.values()) == Noting.spreads
+            assert notes == {"team:cosine": 0.8}
+            for answer in answers.values():
+                answer.distribution.clear()
+            answers.clear()
+            notes.clear()
 
     assert len(teller.asked) == 1
+
+
+# --- whether a kept answer is believed ---------------------------------------------------
+
+GATES = {"LAX": 0.2, "USUAL": 0.7, "STRICT": 0.95}
+GATED = {f"DECISION_{name}_MIN_CONFIDENCE": str(least) for name, least in GATES.items()}
+
+
+@given(st.lists(st.sampled_from(sorted(GATES)), min_size=2, max_size=6), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_kept_answer_is_believed_where_the_same_answer_would_be(
+    names: list[str],
+    spread: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Declarations of one name may have other thresholds: what is kept is judged by each."""
+    points = [
+        DecisionPoint(name="TEAM", questions={"en": {"team": TEAM}}, safe="tech", chain=(name,))
+        for name in names
+    ]
+    with telling(Spread() if spread else Teller(), {**GATED, **KEPT}) as gateway:
+        kept = [gateway.ask_sync(point, TEXT) for point in points]
+    with telling(Spread() if spread else Teller(), GATED) as gateway:
+        asked = [gateway.ask_sync(point, TEXT) for point in points]
+
+    believed = [name for name in names if GATES[name] <= 0.9]
+    first = names.index(believed[0]) if believed else len(names)
+    assert cached(*kept) == [at > first for at in range(len(names))]
+    for one, other in zip(kept, asked, strict=True):
+        assert (one.value, one.answers) == (other.value, other.answers)
+        assert _judged(one) == _judged(other)
+
+
+def _judged(decision: Decision[Any]) -> tuple[object, ...]:
+    (attempt,) = decision.attempts
+    return attempt.reason, attempt.answers, attempt.confidence, attempt.minimum
+
+
+def test_a_certificate_counts_for_a_kept_answer(tmp_path: Path) -> None:
+    """A declaration with a variable in its chain, and one that is certified and else alike."""
+    path = tmp_path / "thresholds.json"
+    of = Key(
+        point="TEAM",
+        language="en",
+        form="single",
+        scale="reported",
+        provider="teller",
+        model="teller-1",
+        **msgspec.structs.asdict(keys_of(POINT, POINT.questions["en"], "en")["team"]),
+    )
+    held = Certificate(
+        key=of,
+        risk=0.05,
+        levels=(AtRisk(alpha=0.05, minimum=0.95),),
+        delta=0.05,
+        method="learn-then-test",
+        labels="gold",
+        rows=1000,
+        seed=1,
+        data="0" * 12,
+        date="2026-11-30",
+    )
+    path.write_bytes(written(Thresholds(certificates=(held,))))
+    usual = DecisionPoint(name="TEAM", questions=POINT.questions, safe="tech", chain=("USUAL",))
+    with telling(Teller(), {**GATED, **KEPT, "DECISION_THRESHOLDS": str(path)}) as gateway:
+        decisions = [gateway.ask_sync(point, TEXT) for point in (usual, POINT) * 2]
+
+    assert cached(*decisions) == [False, True, True, True]
+    assert [one.attempts[0].minimum for one in decisions] == [0.7, 0.95] * 2
+    assert [one.attempts[0].reason for one in decisions] == [Reason.OK, Reason.LOW_CONFIDENCE] * 2
+
+
+def test_a_reload_judges_by_the_thresholds_that_it_read() -> None:
+    variable = "DECISION_TEAM_MIN_CONFIDENCE"
+    environ = {"DECISION_PROVIDER": "teller", "DECISION_LOG": "off", **KEPT}
+    with telling(Teller(), {**KEPT, variable: "0.5"}) as gateway:
+        believed = [gateway.ask_sync(POINT, TEXT) for _ in range(2)]
+        gateway.reload({**environ, variable: "0.95"})
+        doubted = [gateway.ask_sync(POINT, TEXT) for _ in range(2)]
+
+    assert [one.undecided for one in (*believed, *doubted)] == [False, False, True, True]
+    assert cached(*believed, *doubted) == [False, True, False, False]
+
+
+def test_what_was_said_under_one_gate_is_not_found_out_again() -> None:
+    """Most of what a hit would cost."""
+    with telling(Teller(), KEPT) as gateway:
+        cache = gateway._wiring.cache
+        assert cache is not None
+        for _ in range(2):
+            gateway.ask_sync(POINT, TEXT)
+        (entry,) = cache._entries.values()
+        said = entry.judged
+        gateway.ask_sync(POINT, TEXT)
+
+    assert said is not None
+    assert entry.judged is said
 
 
 # --- beside what else a point has --------------------------------------------------------
