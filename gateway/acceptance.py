@@ -26,6 +26,7 @@ from .questions import Ask, Choice, Predicate, Question, Score, Value, When
 _Shape: TypeAlias = tuple[float, float, Mapping[str, float]]  # top probability, recomputed, all
 
 ROUNDING = 0.005  # half of the last digit that the hosted deciders keep
+EXCESS = 1e-6  # 1.0000001 and −1e-17, as servers that reckon in 32 bits write 1 and 0
 SLACK = 1e-9  # sums of exact decimals miss by an ulp
 
 
@@ -197,9 +198,9 @@ def _choice(question: Choice, raw: Chosen, scale: Scale) -> Answer:
 
 
 def _shape(question: Choice, option: str, given: Mapping[str, float]) -> _Shape:
-    for name, probability in given.items():
+    for name in given:
         _option(question, name)
-        _number(probability, 1.0)
+    given = {name: _number(probability, 1.0) for name, probability in given.items()}
     _sane(list(given.values()), len(question.options))
     chosen = given.get(option, 0.0)
     if chosen < max(given.values()) - 2 * ROUNDING - SLACK:
@@ -246,7 +247,7 @@ def _score(question: Score, raw: Scored, scale: Scale) -> Answer:
 def _rated(value: Value, reported: float | None, shape: _Shape | None, scale: Scale) -> Answer:
     """Choose the number that counts; a missing one is 0."""
     if reported is not None:
-        _number(reported, 1.0)
+        reported = _number(reported, 1.0)
     probability, recomputed, distribution = shape or (None, None, None)
     counted = reported if scale == "reported" else probability
     return Answer(
@@ -292,6 +293,6 @@ def _items(given: Any) -> Mapping[str, float]:  # noqa: ANN401 - a stranger's
 def _number(value: object, highest: float) -> float:
     if type(value) is not float and type(value) is not int:
         raise NoAnswer(Reason.MALFORMED)
-    if not 0.0 <= value <= highest:  # false for NaN, and for integers that no float holds
+    if not -EXCESS <= value <= highest + EXCESS:  # false for NaN, too
         raise NoAnswer(Reason.INVALID_NUMBER)
-    return value
+    return value if 0.0 <= value <= highest else max(0.0, min(value, highest))

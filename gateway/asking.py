@@ -202,14 +202,9 @@ class Asking:
         places = here.places(step.lane.name)
         await _placed(places, end)
         try:
-            borrowed = await here.lend(step.lane.name)
-            try:
-                exchange = provider.exchange(ask, step.call)
-                return await self._runtime.send_async(
-                    exchange, borrowed.client, end, provider.attempts
-                )
-            finally:
-                here.back(borrowed)
+            client = await here.client()
+            exchange = provider.exchange(ask, step.call)
+            return await self._runtime.send_async(exchange, client, end, provider.attempts)
         finally:
             places.release()
 

@@ -52,6 +52,12 @@ class Breaker:
         """Whether asks are refused now."""
         return self._open_until is not None and self._clock() < self._open_until
 
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until it lets a probe through; None: it is closed."""
+        until = self._open_until
+        return None if until is None else max(0.0, until - self._clock())
+
     def enter(self) -> bool:
         """
         Ask for leave to ask; return True for the one probe.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .steps import AskProvider
 
 TICK = 1.0  # seconds after which a waiter looks whether the flight still moves
+GRACE = 1.0  # seconds for a call that was ended, to clean up before its asker goes on
 EARLY = 0.01  # seconds; a socket's timeout may come that much before the deadline it is made of
 
 
@@ -179,7 +180,7 @@ class Flights:
             raise
 
     async def _waited(self, flight: Flight, waiter: Waiter, step: AskProvider, loop: Loop) -> None:
-        """As `_waited_sync`; whoever is the last to leave waits until the call has ended."""
+        """As `_waited_sync`; whoever is the last to leave waits a little for the call to end."""
         assert waiter.future is not None
         try:
             if flight.loop is loop:
@@ -194,7 +195,7 @@ class Flights:
             if isinstance(why, NoAnswer):
                 self._told(flight, step)
             if (task := self._left(_key(step), flight, waiter)) is not None:
-                await asyncio.wait([task])
+                await asyncio.wait([task], timeout=GRACE)  # what takes longer, the gateway ends
             raise
         except BaseException:  # a coroutine that is closed cannot wait
             self._left(_key(step), flight, waiter)

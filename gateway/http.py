@@ -9,6 +9,7 @@ retried, and map foreign errors to reasons. Bodies never reach an error message.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import time
 from collections.abc import Generator, Mapping
@@ -16,7 +17,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import sockets
 from .errors import NoAnswer, Reason
 from .exchanging import HttpRequest, HttpResponse
 from .retries import Sent, again_async, again_sync, heals, policy
@@ -40,6 +40,8 @@ _REASONS: Mapping[int, Reason] = {
     429: Reason.RATE_LIMITED,
 }
 
+ends_at: contextvars.ContextVar[float] = contextvars.ContextVar("pointsman_ends_at")
+"""When the sync ask that runs in this context must end, on `time.monotonic`."""
 
 Exchange = Generator[HttpRequest, HttpResponse, T]
 
@@ -51,100 +53,118 @@ def reason_of(status: int) -> Reason:
     return _REASONS.get(status, Reason.REJECTED)
 
 
-def send_sync(exchange: Exchange[T], client: httpx.Client, until: float, attempts: int) -> T:
+def send_sync(exchange: Exchange[T], client: httpx.Client, end: float, attempts: int) -> T:
     """
     Drive *exchange* on this thread.
 
     Args:
         exchange: A provider's exchange.
         client: From `sync_client`.
-        until: On `time.monotonic`; all attempts and waits end before it.
+        end: On `time.monotonic`; all attempts and waits end before it.
         attempts: How often one request may be sent.
 
     Raises:
         NoAnswer: `timeout`, `transport`, or what the exchange raises.
 
     """
-    token = sockets.until.set(until)
+    token = ends_at.set(end)
     try:
         with _mapped():
             request = next(exchange)
             while True:
-                once = partial(_once_sync, client, request, until)
+                once = partial(_once_sync, client, request, end)
                 sent = once()
                 if heals(sent, request):
-                    sent = again_sync(once, sent, policy(request, attempts, until))
+                    sent = again_sync(once, sent, policy(request, attempts, end))
                 request = exchange.send(_response(sent))
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
     finally:
-        sockets.until.reset(token)
+        ends_at.reset(token)
         exchange.close()
 
 
 async def send_async(
-    exchange: Exchange[T], client: httpx.AsyncClient, until: float, attempts: int
+    exchange: Exchange[T], client: httpx.AsyncClient, end: float, attempts: int
 ) -> T:
     """Drive *exchange* in this task; cancelling it closes the socket. As `send_sync`."""
     try:
         with _mapped():
-            async with asyncio.timeout(until - time.monotonic()):
+            async with asyncio.timeout(end - time.monotonic()):
                 request = next(exchange)
                 while True:
-                    once = partial(_once_async, client, request, until)
+                    once = partial(_once_async, client, request, end)
                     sent = await once()
                     if heals(sent, request):
-                        sent = await again_async(once, sent, policy(request, attempts, until))
+                        sent = await again_async(once, sent, policy(request, attempts, end))
                     request = exchange.send(_response(sent))
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
     finally:
         exchange.close()
 
 
-def _once_sync(client: httpx.Client, request: HttpRequest, until: float) -> Sent:
+def _once_sync(client: httpx.Client, request: HttpRequest, end: float) -> Sent:
     import httpx
 
     try:
-        response = client.send(_built(request, until), stream=True)
+        response = _begun(client, _built(request, end))
     except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
         return unsent
+    stream: Any = response.stream
     try:
-        headers = _unpacked(_headers_of(response))
-        if _is_small(headers):
-            return HttpResponse(response.status_code, headers, response.read())
-        body = bytearray()
-        for chunk in response.iter_bytes():
-            _take(body, chunk)
-        return HttpResponse(response.status_code, headers, bytes(body))
+        body = _Body(response)
+        for part in stream:
+            body.take(part)
+        return body.response()
     finally:
-        response.close()
+        stream.close()
 
 
-async def _once_async(client: httpx.AsyncClient, request: HttpRequest, until: float) -> Sent:
+async def _once_async(client: httpx.AsyncClient, request: HttpRequest, end: float) -> Sent:
     import httpx
 
     try:
-        response = await client.send(_built(request, until), stream=True)
+        response = await _begun_async(client, _built(request, end))
     except (httpx.ConnectError, httpx.ConnectTimeout) as unsent:
         return unsent
+    stream: Any = response.stream
     try:
-        headers = _unpacked(_headers_of(response))
-        if _is_small(headers):
-            return HttpResponse(response.status_code, headers, await response.aread())
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            _take(body, chunk)
-        return HttpResponse(response.status_code, headers, bytes(body))
+        body = _Body(response)
+        async for part in stream:
+            body.take(part)
+        return body.response()
     finally:
-        await response.aclose()
+        await stream.aclose()
 
 
-def _built(request: HttpRequest, until: float) -> httpx.Request:
+def _begun(client: httpx.Client, request: httpx.Request) -> httpx.Response:
+    """
+    Send by the client's own transport.
+
+    Past the client's layers for cookies, redirects and hooks, of which we use none; whatever
+    is put in place of the transport, a proxy of the environment or a test's mock, is met here.
+    """
+    if request.url.userinfo:  # it makes a header of this
+        return client.send(request, stream=True)
+    private: Any = client
+    return private._transport_for_url(request.url).handle_request(request)  # type: ignore[no-any-return] # noqa: SLF001
+
+
+async def _begun_async(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+    """As `_begun`."""
+    if request.url.userinfo:
+        return await client.send(request, stream=True)
+    private: Any = client
+    transport = private._transport_for_url(request.url)  # noqa: SLF001
+    return await transport.handle_async_request(request)  # type: ignore[no-any-return]
+
+
+def _built(request: HttpRequest, end: float) -> httpx.Request:
     """Build the request here: merging a client's defaults costs more than all else we add."""
     import httpx
 
-    left = until - time.monotonic()
+    left = end - time.monotonic()
     if left <= 0:
         raise NoAnswer(Reason.TIMEOUT)
     return httpx.Request(
@@ -169,34 +189,35 @@ def _defaults() -> dict[str, str]:
     return {"accept": "*/*", "accept-encoding": "identity", "user-agent": agent}
 
 
-def _headers_of(response: httpx.Response) -> dict[str, str]:
-    raw = response.headers.raw  # httpx's own mapping costs more for each look than this for all
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
-
-
-def _unpacked(headers: dict[str, str]) -> dict[str, str]:
+class _Body:
     """
-    Refuse a packed body, which we never ask for: a few bytes may unpack to gigabytes.
+    A body that is read.
 
     Raises:
-        NoAnswer: `malformed`.
+        NoAnswer: `malformed`: it is packed, which we never ask for, since a few bytes may unpack
+            to gigabytes; or it is longer than `MAX_BODY`.
 
     """
-    if headers.get("content-encoding", "identity") != "identity":
-        raise NoAnswer(Reason.MALFORMED)
-    return headers
 
+    def __init__(self, response: httpx.Response) -> None:
+        raw = response.headers.raw  # httpx's own mapping costs more for one look than this for all
+        self._headers = {name.decode("latin-1").lower(): v.decode("latin-1") for name, v in raw}
+        self._status = response.status_code
+        self._parts: list[bytes] = []
+        self._size = 0
+        if self._headers.get("content-encoding", "identity") != "identity":
+            raise NoAnswer(Reason.MALFORMED)
 
-def _is_small(headers: Mapping[str, str]) -> bool:
-    """Whether the body says that it can be read at once."""
-    length = headers.get("content-length", "")
-    return length.isdigit() and len(length) < len(str(MAX_BODY)) + 1 and int(length) <= MAX_BODY
+    def take(self, part: bytes) -> None:
+        """Keep *part*."""
+        self._size += len(part)
+        if self._size > MAX_BODY:
+            raise NoAnswer(Reason.MALFORMED)
+        self._parts.append(part)
 
-
-def _take(body: bytearray, chunk: bytes) -> None:
-    body += chunk
-    if len(body) > MAX_BODY:
-        raise NoAnswer(Reason.MALFORMED)
+    def response(self) -> HttpResponse:
+        """Give the whole."""
+        return HttpResponse(self._status, self._headers, b"".join(self._parts))
 
 
 def _response(sent: Sent) -> HttpResponse:
@@ -224,8 +245,6 @@ def _foreign(kind: type[Exception]) -> Reason | None:
         return Reason.SKIPPED
     if issubclass(kind, httpx.TimeoutException | TimeoutError):
         return Reason.TIMEOUT
-    if issubclass(kind, httpx.DecodingError):
-        return Reason.MALFORMED
     if issubclass(kind, httpx.HTTPError | httpx.InvalidURL | OSError):
         return Reason.TRANSPORT
     return None
@@ -235,12 +254,15 @@ def sync_client() -> httpx.Client:
     """Make a client for threads; it opens nothing yet."""
     import httpx
 
-    limits = _limits(MAX_CONNECTIONS)
-    client = httpx.Client(verify=_tls(), limits=limits, follow_redirects=False)
+    from .connections import Pool
+    from .sockets import BoundedBackend
+
+    client = httpx.Client(verify=_tls(), limits=_limits(MAX_CONNECTIONS), follow_redirects=False)
     private: Any = client  # httpx has no public way in
-    for transport in (private._transport, *private._mounts.values()):  # noqa: SLF001
-        if transport is not None:  # a proxy of the environment has its own; None: past it
-            transport._pool._network_backend = sockets.bounded_backend()  # noqa: SLF001
+    private._transport._pool = Pool(_tls(), MAX_CONNECTIONS)  # noqa: SLF001
+    for proxy in private._mounts.values():  # noqa: SLF001
+        if proxy is not None:  # of the environment, with a pool of its own; None: past it
+            proxy._pool._network_backend = BoundedBackend()  # noqa: SLF001
     return client
 
 
@@ -248,7 +270,12 @@ def async_client() -> httpx.AsyncClient:
     """Make a client for one event loop; it opens nothing yet."""
     import httpx
 
-    return httpx.AsyncClient(verify=_tls(), limits=_limits(None), follow_redirects=False)
+    from .connections import AsyncPool
+
+    client = httpx.AsyncClient(verify=_tls(), limits=_limits(None), follow_redirects=False)
+    private: Any = client
+    private._transport._pool = AsyncPool(_tls(), MAX_CONNECTIONS)  # noqa: SLF001
+    return client
 
 
 def _limits(connections: int | None) -> httpx.Limits:

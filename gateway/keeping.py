@@ -129,6 +129,24 @@ class Keeper:
             time.sleep(wait)
         return False
 
+    def record(self, decision: str) -> Record | None:
+        """
+        Read the record of a decision; None: the journal has none, or its database is down.
+
+        Raises:
+            SetupError: No journal is kept.
+
+        """
+        journal = self._kept_in()
+        from .journal.troubles import StoreDown
+
+        try:
+            for trail in journal.store().trails(ids=[decision]):
+                return trail.decision.record
+        except StoreDown:
+            pass
+        return None
+
     def _kept_in(self) -> Journal:
         if self.journal is None:
             fix = "Set it, as in sqlite:///decisions.db"

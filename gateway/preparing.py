@@ -22,7 +22,7 @@ from .wrapping import Wrapped, declared
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .records import Attempt, Decision
+    from .records import Attempt, Decision, Record
 
 
 class Prepared:
@@ -55,6 +55,19 @@ class Prepared:
         call = self._case.call
         if call.deadline is None or end < call.deadline:
             self._case.call = msgspec.structs.replace(call, deadline=end)
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds for which the planned provider is left alone; None: it is not."""
+        planned = self._case.planned
+        return None if planned is None else planned.breaker.remaining
+
+    def uncertify(self) -> None:
+        """Let no certificate set a threshold: deciders are shown what none was made for."""
+        self._case.register = None
+        self._case.besides = tuple(
+            msgspec.structs.replace(one, register=None) for one in self._case.besides
+        )
 
     async def made(self) -> Decision[Any]:
         """
@@ -124,6 +137,16 @@ class Preparing(Watched):
 
         """
         return self._wiring.keeper.knows(decision)
+
+    def record(self, decision: str) -> Record | None:
+        """
+        Read the record of a decision from the journal, on a thread of its own; None: it has none.
+
+        Raises:
+            SetupError: No journal is kept.
+
+        """
+        return self._wiring.keeper.record(decision)
 
     def tell(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
         """Write an event of what stands around the gateway to its log."""

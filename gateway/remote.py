@@ -34,7 +34,7 @@ def _whole(url: str) -> str:
 def _sendable(key: SecretStr) -> SecretStr:
     """A header takes no more; found here, it is one fault at start, not one at each decision."""
     if not all("!" <= character <= "~" for character in key.get_secret_value()):
-        raise ValueError("a key is printable ASCII without blanks; was it copied whole?")
+        raise ValueError("a key is printable ASCII without blanks; see that it was copied whole")
     return key
 
 
@@ -90,8 +90,11 @@ def is_served_as_asked(asked: str, served: str) -> bool:
 
     It is where the names are the same, or a version or date stands behind the name asked for:
     `jev` may be served as `jev-1.13.0`, never as `jevelin` or `jev-mini`. `x-latest` and
-    `x-preview` move by their nature. A vendor in front counts where both names have one.
+    `x-preview` move by their nature. A vendor in front counts where both names have one. Where
+    no model was asked for, any is right.
     """
+    if not asked:
+        return True
     vendor, _, name = asked.removeprefix("~").rpartition("/")
     server, _, given = served.removeprefix("~").rpartition("/")
     if vendor and server and vendor != server:

@@ -2,11 +2,13 @@
 What is sent again: bounded retries by tenacity, inside the provider's own timeout.
 
 Connect errors, since nothing was sent; 408, 500, 502, 503, 504, 524 and 529; a 429 only if the
-server says when. Never another 4xx, never past the deadline, never what the request calls final.
+server says when. Never another 4xx, never past the deadline, never what the request calls final,
+nor where the server says `x-should-retry: false`.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -28,9 +30,11 @@ def heals(sent: Sent, request: HttpRequest) -> bool:
     """Whether it may go better when *request* is sent again; a 429 only if the server says when."""
     if not isinstance(sent, HttpResponse):
         return True
-    if sent.status not in RETRIED or (request.final is not None and request.final(sent)):
+    if sent.status not in RETRIED or sent.headers.get("x-should-retry", "").lower() == "false":
         return False
-    return sent.status != 429 or "retry-after" in sent.headers  # noqa: PLR2004
+    if sent.status == 429 and retry_after(sent.headers) is None:  # noqa: PLR2004
+        return False
+    return request.final is None or not request.final(sent)
 
 
 def again_sync(once: Callable[[], Sent], first: Sent, policy: dict[str, Any]) -> Sent:
@@ -86,13 +90,32 @@ def _wait(state: RetryCallState) -> float:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds a server asks to wait; a number or an HTTP date."""
-    text = headers.get("retry-after", "")
+    """
+    Read how many seconds a server asks to wait.
+
+    `retry-after-ms` is the finer one and comes first; `retry-after` is a number or an HTTP date.
+
+    Returns:
+        None where neither can be read.
+
+    """
+    finer, text = _number(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
+    if finer is not None:
+        return finer / 1000
+    seconds = _number(text)
+    return _until(text) if seconds is None else seconds
+
+
+def _number(text: str) -> float | None:
     try:
-        return max(0.0, float(text))
+        number = float(text)
     except ValueError:
-        pass
+        return None
+    return None if math.isnan(number) else max(0.0, number)
+
+
+def _until(date: str) -> float | None:
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None

@@ -146,26 +146,17 @@ def _close_here(client: httpx.Client, pid: int) -> None:
         client.close()
 
 
-class Borrowed:
-    """One client of a loop, for one ask at a time."""
-
-    def __init__(self, lane: str) -> None:
-        self.lane = lane
-        self.client = http.async_client()
-        self.holder = _held(self.client)
-
-
 class OnLoop:
     """
-    What one event loop owns: its clients, a queue for each lane in front, the shared calls.
+    What one event loop owns: its client, a queue for each lane in front, the shared calls.
 
-    A client is closed by the loop itself when `asyncio.run` ends: an async generator that
+    The client is closed by the loop itself when `asyncio.run` ends: an async generator that
     holds it is finalised by `loop.shutdown_asyncgens`.
     """
 
     def __init__(self) -> None:
-        self._clients: list[Borrowed] = []
-        self._idle: dict[str, list[Borrowed]] = {}
+        self._client: httpx.AsyncClient | None = None
+        self._holder: AsyncGenerator[None, None] | None = None
         self._places: dict[str, asyncio.Semaphore] = {}
         self._tasks: set[asyncio.Task[object]] = set()
 
@@ -174,46 +165,28 @@ class OnLoop:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def lend(self, lane: str) -> Borrowed:
-        """
-        Lend the client that was given back last, whose connection is the freshest, or a new one.
-
-        httpx's pool compares all its connections with each other at each step: at fifty asks at
-        once, clients of one connection take about half the CPU of those of ten. One more costs
-        0.1 ms and 3 kB, once.
-        """
-        idle = self._idle.setdefault(lane, [])
-        if idle:
-            return idle.pop()
-        one = Borrowed(lane)
-        self._clients.append(one)
-        await anext(one.holder)  # begins it, so that the loop knows it; does not wait
-        return one
-
-    def back(self, one: Borrowed) -> None:
-        """Take a client back, unless it was closed meanwhile."""
-        if not one.client.is_closed:
-            self._idle.setdefault(one.lane, []).append(one)
+    async def client(self) -> httpx.AsyncClient:
+        """Give the client, made at first use."""
+        if self._client is None:
+            self._client = http.async_client()
+            self._holder = _held(self._client)
+            await anext(self._holder)  # begins it, so that the loop knows it; does not wait
+        return self._client
 
     def places(self, lane: str) -> asyncio.Semaphore:
-        """
-        Give the queue in front of the pool for one lane, so that none starves another.
-
-        httpx's pool walks all its waiters at each step: thousands must not queue inside it.
-        """
+        """Give the queue in front of the client for one lane, so that none starves another."""
         if lane not in self._places:
             self._places[lane] = asyncio.Semaphore(http.MAX_CONNECTIONS)
         return self._places[lane]
 
     async def aclose(self) -> None:
-        """End the shared calls, and close the clients."""
+        """End the shared calls, and close the client."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for one in self._clients:
-            await one.holder.aclose()
-        self._clients.clear()
-        self._idle.clear()
+        if self._holder is not None:
+            await self._holder.aclose()
+        self._client = self._holder = None
 
 
 async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .discovery import named
 from .lifecycle import Lifecycle
 from .plugins import Observer
 from .resilience import Health
+
+if TYPE_CHECKING:
+    from .journal.backlog import Backlog
 
 
 class Watched(Lifecycle):
@@ -28,6 +32,11 @@ class Watched(Lifecycle):
                 paused = not lane.on_trial and health.paused if before is None else before.paused
                 seen[health.provider] = Health(health.provider, health.model, health.fault, paused)
         return tuple(seen.values())
+
+    def backlog(self) -> Backlog | None:
+        """Tell what the journal has not written, in this process; None where none is kept."""
+        journal = self._wiring.keeper.journal
+        return None if journal is None else journal.backlog
 
     def take_over(self, observers: Sequence[Observer]) -> None:
         """

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -49,14 +49,22 @@ class Command:
         out: Its lines on standard output so far.
         err: Those on standard error.
 
+    Args:
+        folder: Where it runs.
+        words: Of the command.
+        under: What it is run by.
+        variables: All that it has, besides those that are none of ours.
+
     """
 
-    def __init__(self, folder: Path, *words: str, **variables: str) -> None:
+    def __init__(
+        self, folder: Path, *words: str, under: Sequence[str] = (), **variables: str
+    ) -> None:
         self._arrived = threading.Condition()
         self.out: list[str] = []
         self.err: list[str] = []
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pointsman", *words],
+            [*under, sys.executable, "-m", "pointsman", *words],
             cwd=folder,
             env=clean(variables),
             stdin=subprocess.DEVNULL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ssl
 import threading
 from typing import Any, Self
@@ -12,7 +13,9 @@ import uvicorn
 from faulty import PATIENCE
 from pointsman import Ask, Call, Gateway, Limits, Reply, scripted
 from pointsman.gateway.server.app import application
+from pointsman.gateway.server.endpoint import tell_elsewhere
 from pointsman.gateway.server.house import House
+from pointsman.gateway.server.protocol import bounded
 from pointsman.gateway.server.settings import ServerLimits
 from trialling import Offers
 
@@ -49,6 +52,7 @@ class Running:
             port=0,
             log_config=None,
             access_log=False,  # it repeats what stands behind the path
+            http=bounded(house.limits, functools.partial(tell_elsewhere, house, "")),
             ws="none",
             lifespan="on",
         )

@@ -202,6 +202,34 @@ def test_a_choice_keeps_all_its_numbers() -> None:
     assert answer.distribution == SURE.probabilities
 
 
+OVER, UNDER = 1.0000001, -1e-17
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "confidence", "distribution"),
+    [
+        ("safe", Held(OVER), 1.0, {"true": 1.0, "false": 0.0}),
+        ("safe", Held(UNDER), 1.0, {"true": 0.0, "false": 1.0}),
+        ("team", Chosen("tech", {"tech": OVER, "none": UNDER}, OVER), 1.0, {"tech": 1, "none": 0}),
+        ("mood", Scored(2.0000001, [UNDER, 0.0, OVER], 0.9), 0.9, {"low": 0, "mid": 0, "high": 1}),
+    ],
+)
+def test_what_rounding_put_beyond_its_range_is_its_end(
+    name: str, raw: Any, confidence: float, distribution: Mapping[str, float]
+) -> None:
+    """Servers that reckon in 32 bits write 1 as 1.0000001; nothing out of range is passed on."""
+    answer = said(name, raw).answers[name]
+
+    assert answer.confidence == confidence
+    assert list((answer.distribution or {}).values()) == list(distribution.values())
+    assert all(0.0 <= one <= 1.0 for one in (answer.distribution or {}).values())
+
+
+@pytest.mark.parametrize("p", [1.00001, -0.00001])
+def test_what_is_beyond_rounding_is_no_probability(p: float) -> None:
+    assert said("safe", Held(p)).reason is Reason.INVALID_NUMBER
+
+
 def test_a_predicate_is_as_sure_as_its_selected_result() -> None:
     """Its confidence is a probability on both scales, hence never below 0.5 (A8)."""
     scales: list[Scale] = ["reported", "probability"]

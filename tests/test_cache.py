@@ -1130,6 +1130,41 @@ async def test_closing_ends_what_is_under_way(server: Server) -> None:
     assert len(server.seen) == 1
 
 
+class Untidy(Spread):
+    """Takes its time to clean up, whoever waits for that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.cleans, self.tidy = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cleans.set()
+            await self.tidy.wait()
+        raise AssertionError
+
+
+@in_loop
+async def test_nobody_waits_for_ever_for_a_call_to_clean_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The call is the gateway's, which ends it at the latest when it is closed."""
+    monkeypatch.setattr(flights, "GRACE", 0.01)
+    untidy = Untidy()
+    gateway = telling(untidy, KEPT)
+    task = asyncio.create_task(gateway.ask(POINT, TEXT))
+    await untidy.begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert untidy.cleans.is_set()
+    untidy.tidy.set()
+    await gateway.aclose()
+
+
 @in_loop
 async def test_who_comes_between_an_answer_and_its_keeping_is_not_sent_again() -> None:
     """An async provider; each new caller begins as soon as the last one is served."""

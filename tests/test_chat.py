@@ -363,6 +363,14 @@ READ: Mapping[str, tuple[Sequence[Piece], Sequence[float]]] = {
         [('"', {'"': 0.6, '"A': 0.2, "Sorry": 0.2}), ("B", B_OR_A)],
         [0.25 + 0.75 * 0.25, 0.75 * 0.75],
     ),
+    "and not against another layout of the same": (
+        [('"', {'"': 0.6, " ": 0.3, "Sorry": 0.1}), ("B", B_OR_A)],
+        [0.25, 0.75],
+    ),
+    "of layouts the written one counts": (
+        [('"', {'"': 0.3, " ": 0.4, '"A': 0.1, "A": 0.2}), ("B", B_OR_A)],
+        [0.25 + 0.75 * 0.25, 0.75 * 0.75],
+    ),
     "more behind a code makes it another": (
         [('"B"', {'"B"': 0.7, '"A",': 0.1, '"A"A': 0.1, '"AB': 0.1})],
         [0.1, 0.7],
@@ -379,6 +387,24 @@ def test_shares_are_read_off_the_tokens(pieces: Sequence[Piece], shared: list[fl
     assert stream is not None
 
     assert shares(stream, 0, ['"A"', '"B"']) == pytest.approx(shared)
+
+
+def test_a_layout_that_was_not_written_is_not_counted_against_the_answer(
+    chatting: Chatting,
+) -> None:
+    """`":"` or `":` with a blank to come: how JSON is spelt says nothing of the option."""
+    pieces: Sequence[Piece] = (
+        ('{"', {'{"': 1.0}),
+        ("q1", {"q1": 1.0}),
+        ('":"', {'":"': 0.6, '":': 0.4}),
+        ("A", {"A": 0.98, "B": 0.015, "C": 0.005}),
+        ('"}', {'"}': 1.0}),
+    )
+    answer = decide(chatting(completion(None, *pieces))).answers["team"]
+
+    spread = {"billing": 0.98, "tech": 0.015, "none": 0.005}
+    assert answer.distribution == pytest.approx(spread)
+    assert answer.reported == pytest.approx(choice_confidence(0.98, 3))
 
 
 def test_an_alternative_to_what_stands_before_a_value_is_none_to_the_value() -> None:
@@ -415,12 +441,16 @@ def spoken(draw: st.DrawFn) -> tuple[list[str], list[float], int, list[Piece], s
     A model that knows what it thinks: outcomes, their probabilities, how each is cut into tokens.
 
     One outcome is written; at each of its tokens the alternatives are exactly those that the
-    others would have gone on with, except that some go to what names nothing.
+    others would have gone on with, except that some go to what names nothing, and some, beside
+    a first token that tells nothing apart, to another layout of the same.
     """
     options = draw(st.integers(2, 40))
-    codes = list(slots_of(Ask("s", {"q": Choice("?", [f"o{n}" for n in range(options)])}))[0].codes)
+    first = draw(st.sampled_from(["o0", "B"]))  # an option called `B` makes all codes longer
+    names = [first, *(f"o{n}" for n in range(1, options))]
+    codes = list(slots_of(Ask("s", {"q": Choice("?", names)}))[0].codes)
     weights = draw(st.lists(st.integers(1, 100), min_size=options, max_size=options))
     lost = draw(st.integers(0, 30))
+    layout = draw(st.sampled_from([0.0, 0.1, 0.6]))
     likely = [weight / (sum(weights) + lost) for weight in weights]
     cuts = [cut(f"{code}}}", draw) for code in codes]
     written = draw(st.integers(0, options - 1))
@@ -431,6 +461,9 @@ def spoken(draw: st.DrawFn) -> tuple[list[str], list[float], int, list[Piece], s
         going = [(one[at], p) for one, p in zip(cuts, likely, strict=True) if one[:at] == begun]
         mass = sum(p for _, p in going) + (0 if at else lost / (sum(weights) + lost))
         told: dict[str, float] = {}
+        if not at and layout and all(code.startswith(text) for code in codes):
+            told[" "] = layout
+            mass /= 1 - layout
         for other, p in going:
             told[other] = told.get(other, 0.0) + p / mass
         pieces.append((text, told))
@@ -577,6 +610,16 @@ FAULTS: Mapping[str, tuple[Any, Reason]] = {
     "error inside 200": ({**GOOD, **failed("server_error")}, Reason.PROVIDER_ERROR),
     "error inside a choice": (
         completion("", choice={"error": {"code": 502, "message": "upstream"}}),
+        Reason.PROVIDER_ERROR,
+    ),
+    "a bad key inside 200": ({**GOOD, **failed("authentication_error")}, Reason.AUTH),
+    "an empty purse inside a choice": (
+        completion("", choice={"error": {"code": 402, "message": "no credits"}}),
+        Reason.PAYMENT,
+    ),
+    "too long inside 200": ({**GOOD, **failed("e", "context_length_exceeded")}, Reason.TOO_LARGE),
+    "a choice that failed": (
+        completion("", choice={"finish_reason": "error"}),
         Reason.PROVIDER_ERROR,
     ),
     "prose": (completion("The answer is B."), Reason.MALFORMED),

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from faulty import Server, replies
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.cli.run import _interrupted
@@ -523,6 +524,24 @@ def test_ask_without_a_fallback_fails_with_the_attempts() -> None:
     result = invoke("ask", "GUARDRAIL_PINJ", "--text", "hello", env=env)
     assert result.exit_code == 1
     assert "local (low_confidence)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "how"), [(404, "rejected the request"), (401, "did not take its key")]
+)
+def test_ask_says_who_failed_and_shows_no_confidence_that_nobody_gave(
+    server: Server, status: int, how: str
+) -> None:
+    """An endpoint that answers nothing was not unsure: the operator has something to do."""
+    server.does(replies(b"{}", status))
+    env = {"AI_GATEWAY_API_KEY": "k", "JEV_BASE_URL": server.url, "JEV_MAX_ATTEMPTS": "1"}
+    result = invoke("ask", "MINE", "-q", "Is it?", "--provider", "jev", "--text", "hi", env=env)
+
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert f"jev {how} (`pointsman doctor --live` says what to do)" in said
+    (row,) = [line for line in result.stdout.splitlines() if line.startswith("jev  ")]
+    assert " of " not in row
 
 
 # --- run -----------------------------------------------------------------------------------

@@ -203,6 +203,53 @@ def test_a_known_vendor_is_never_asked_without_a_key(gateway_of: Make) -> None:
     assert faults(gateway_of, environ) == ["SYSTEMONE_API_KEY"]
 
 
+# --- which model is asked for where none is named ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "model"),
+    [
+        ("systemone", "https://api.typesafe.ai", "jev-1.13.0"),
+        ("systemone", "https://api.perplexity.ai", "pplx-decider-v1.2"),
+        ("systemone", "https://openrouter.ai/api/v1", "typesafe/jev-1.13"),
+        ("decisions", "https://api.openai.com", "gpt-6-luna"),
+        ("decisions", "https://ai-gateway.vercel.sh", "typesafe-ai/jev"),
+        ("openrouter", "https://openrouter.ai/api/v1", "typesafe/jev-1.13"),
+        ("typesafe", "https://ai-gateway.vercel.sh/typesafe", "jev-1.13.0"),
+        ("systemone", "https://us.services.ai.azure.com", ""),  # names there are made up
+    ],
+)
+def test_a_known_address_has_a_model_of_its_own(
+    made: Callable[..., DecisionsApi], name: str, base: str, model: str
+) -> None:
+    """protocols §14.3: an answer is compared with what was asked for, so something must be."""
+    prefix = name.upper()
+    provider = made(name, **{f"{prefix}_BASE_URL": base, f"{prefix}_API_KEY": "key"})
+
+    assert provider.model == model
+    named = made(
+        name,
+        **{f"{prefix}_BASE_URL": base, f"{prefix}_API_KEY": "key", f"{prefix}_MODEL": "ours"},
+    )
+    assert named.model == "ours"
+
+
+@pytest.mark.parametrize(
+    "base", ["https://ai-gateway.vercel.sh/typesafe", "https://api-gateway.merge.dev/v1"]
+)
+def test_a_model_is_needed_where_no_default_is_known(gateway_of: Make, base: str) -> None:
+    """Else every answer would be paid for, and none believed."""
+    environ = {
+        "DECISION_PROVIDER": "systemone",
+        "SYSTEMONE_BASE_URL": base,
+        "SYSTEMONE_API_KEY": "key",
+    }
+
+    assert faults(gateway_of, environ) == ["SYSTEMONE_MODEL"]
+    named = gateway_of({**environ, "SYSTEMONE_MODEL": "typesafe-ai/jev"})
+    assert named.provider("systemone").name == "systemone"
+
+
 @given(
     st.sampled_from(HOSTED),
     st.sampled_from([one.host.replace("*", "x") for one in ENDPOINTS if one.host] + ["a.test"]),
@@ -291,6 +338,16 @@ def test_portkey_needs_no_vendors_key_that_it_keeps_itself(
     headers = server.seen[0].headers
     assert (headers["x-portkey-provider"], headers["x-portkey-api-key"]) == ("@ours", "key")
     assert "authorization" not in headers
+
+
+@pytest.mark.parametrize("key", ["zq7 key", "zq7\nkey", "zq7-k€y"])
+def test_a_key_that_no_header_takes_is_told_in_whole_sentences(gateway_of: Make, key: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        gateway_of({"DECISION_PROVIDER": "openai", "OPENAI_API_KEY": key})
+
+    said = str(caught.value)
+    assert "copied whole. Correct it" in said
+    assert "zq7" not in said
 
 
 @pytest.mark.parametrize("account", ["a/b", "é", "", " ", "a b"])
@@ -387,6 +444,10 @@ def test_a_version_is_the_same_model_and_a_variant_is_not(
 def test_what_is_served_under_its_own_name_is_what_was_asked_for(name: str) -> None:
     assert is_served_as_asked(name, name)
     assert is_served_as_asked(name, f"vendor/{name}")
+
+
+def test_where_nothing_was_asked_for_nothing_is_compared() -> None:
+    assert is_served_as_asked("", "jev-1.13.0")
 
 
 def test_luna_may_be_called_as_gateways_call_it(server: Server, gateway_of: Make) -> None:

@@ -34,6 +34,8 @@ PROBABILITIES = {"billing": 0.96, "tech": 0.01, "other": 0.02}
 
 ANSWERS: Mapping[str, Any] = {
     "good": Reply(GOOD, "told-1"),
+    "sparse": Reply({**GOOD, "team": Chosen("billing", {"billing": 0.98, "tech": 0.02}, 0.97)}),
+    "bare": Reply({**GOOD, "team": Chosen("billing", None, 0.97)}),
     "refuses": Reply({**GOOD, "angry": Refused()}, "told-1"),
     "limited": NoAnswer(Reason.RATE_LIMITED),
 }
@@ -101,6 +103,21 @@ SEEN = {
 def test_the_ai_sdk_takes_every_type_in_both_dialects(by_sdk: Any) -> None:
     """Protocols §9: its strict validation believes two-decimal answers of ours."""
     assert by_sdk["good"] == {"openai": {"answers": SEEN}, "typesafe": {"answers": SEEN}}
+
+
+def test_the_ai_sdk_takes_a_distribution_that_leaves_options_out(by_sdk: Any) -> None:
+    """Protocols §9: it wants every option; what is left out counts as 0, and is told so."""
+    spread = {"billing": 0.98, "tech": 0.02, "other": 0}
+    seen = {**SEEN, "team": {"type": "choice", "choice": "billing", "probabilities": spread}}
+
+    assert by_sdk["sparse"] == {"openai": {"answers": seen}, "typesafe": {"answers": seen}}
+
+
+def test_the_ai_sdk_takes_no_answer_without_a_distribution(by_sdk: Any) -> None:
+    """Protocols §9: both other clients require the field, so that it is empty, never absent."""
+    said = {one["error"] for one in by_sdk["bare"].values()}
+
+    assert said == {"AI_InvalidResponseDataError"}
 
 
 def test_the_ai_sdk_sees_a_refusal(by_sdk: Any) -> None:

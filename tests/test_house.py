@@ -135,7 +135,7 @@ def test_one_module_imports_httpx(name: str) -> None:
     """So that the next HTTP client is one change; its types may be named elsewhere."""
     allowed = {
         "httpx": {"gateway.http"},
-        "httpcore": {"gateway.sockets"},
+        "httpcore": {"gateway.connections", "gateway.sockets", "gateway.streams"},
         "tenacity": {"gateway.retries"},
         "structlog": {"gateway.telemetry"},
     }

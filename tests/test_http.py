@@ -219,11 +219,64 @@ def test_attempts_share_one_timeout(
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("0", 0), ("3", 3), ("1.5", 1.5), ("-4", 0), ("", None), ("soon", None), ("nan", 0)],
+    [("0", 0), ("3", 3), ("1.5", 1.5), ("-4", 0), ("", None), ("soon", None), ("nan", None)],
 )
 def test_retry_after_in_seconds(text: str, seconds: float | None) -> None:
     """A number; nothing that cannot be read counts."""
     assert retry_after({"retry-after": text}) == seconds
+
+
+@pytest.mark.parametrize(
+    ("finer", "seconds"), [("250", 0.25), ("0", 0), ("-1", 0), ("", 3), ("soon", 3), ("nan", 3)]
+)
+def test_milliseconds_come_first(finer: str, seconds: float) -> None:
+    """protocols §4: as TypeSafe's own client reads them."""
+    assert retry_after({"retry-after-ms": finer, "retry-after": "3"}) == seconds
+
+
+@COLOURS
+@pytest.mark.parametrize("wait", [{}, {"retry-after": "soon"}, {"retry-after": ""}])
+def test_a_rate_limit_that_does_not_say_when_is_not_sent_again(
+    server: Server, jev: Callable[..., Gateway], wait: dict[str, str], colour: str
+) -> None:
+    """protocols §11.3: a value that nobody can read says nothing."""
+    server.does(replies(failed("rate_limit_exceeded"), 429, wait))
+
+    decision = decide(jev(JEV_MAX_ATTEMPTS="5"), colour)
+
+    assert decision.record.reason is Reason.RATE_LIMITED
+    assert len(server.seen) == 1
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    "wait", [{"retry-after-ms": "0"}, {"retry-after-ms": "1", "retry-after": ""}]
+)
+def test_a_rate_limit_may_say_when_in_milliseconds(
+    server: Server, jev: Callable[..., Gateway], wait: dict[str, str], colour: str
+) -> None:
+    server.does(replies(failed("rate_limit_exceeded"), 429, wait), replies())
+
+    decision = decide(jev(), colour)
+
+    assert (decision.provider, len(server.seen)) == ("jev", 2)
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("status", "says", "calls"),
+    [(503, "false", 1), (503, "False", 1), (429, "false", 1), (503, "true", 2)],
+)
+def test_a_server_may_forbid_to_be_asked_again(
+    server: Server, jev: Callable[..., Gateway], status: int, says: str, calls: int, colour: str
+) -> None:
+    """`x-should-retry: false`, as our own server says it, outranks the status and any wait."""
+    never = {"x-should-retry": says, "retry-after": "0"}
+    server.does(replies(failed("overloaded"), status, never))
+
+    decide(jev(), colour)
+
+    assert len(server.seen) == calls
 
 
 def test_retry_after_as_a_date() -> None:

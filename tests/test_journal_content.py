@@ -294,7 +294,10 @@ def test_a_key_that_is_made_beside_a_journal_is_told(tmp_path: Path) -> None:
         assert journal.flush()
         assert not journal.keyless
 
-    assert second.events == [("warning", "journal.key_made", {})]
+    ((level, event, said),) = second.events
+    assert (level, event) == ("warning", "journal.key_made")
+    assert "made beside a journal" in said["problem"]
+    assert "back up" in said["fix"]
 
 
 # --- beginning ---------------------------------------------------------------------------

@@ -342,6 +342,22 @@ def test_what_a_living_process_holds_is_left_alone(tmp_path: Path) -> None:
     other.release()
 
 
+def test_whoever_closes_keeps_what_others_have_left_since_it_began(path: Path) -> None:
+    """As a worker does whose sibling was killed, and for which nobody came after."""
+    left, mine = [decided() for _ in range(5)], decided()
+    with journal_at(path, key=KEY) as journal:
+        journal.put(mine)
+        assert journal.flush()
+        aside = path.with_name("aside")
+        path.rename(aside)
+        leave(path, left)
+        aside.rename(path)
+        journal.close()
+
+    assert written(path) == ids_of([*left, mine])
+    assert spooled(path) == []
+
+
 def test_a_segment_is_read_while_it_is_written(tmp_path: Path) -> None:
     """Writer and loader share one descriptor, which has one place: no read may find another's."""
     segment = Segment.new(tmp_path)

@@ -29,7 +29,7 @@ from pointsman.gateway.journal.store import Store
 from pointsman.gateway.server import tokens
 from pointsman.gateway.server.keyring import Key, Keyring, Rate
 from pointsman.gateway.server.keys import Denied, Holder, Keys
-from pointsman.gateway.server.meters import DAY, Meters
+from pointsman.gateway.server.meters import DAY, KEPT, OWED, SOON, Meters
 from pointsman.gateway.settings import Settings
 
 HERE = "sqlite:///.pointsman/journal.db"
@@ -276,6 +276,22 @@ def test_whatever_is_wrong_with_a_key_the_answer_is_the_same(
     assert denied(keys_of(), of(token)) == WRONG
 
 
+def test_a_refusal_knows_whose_key_it_was(here: Keyring, keys_of: Any) -> None:
+    """Once the whole key is known to be right: the log says who is turned away."""
+    token = added(here, rate=Rate(1, 3600.0))
+    keys = keys_of()
+    assert keys.admit(token, "decide")
+
+    for sent, scope, status, whose in (
+        (token, "decide", 429, tokens.id_of(token)),
+        (token, "admin", 403, tokens.id_of(token)),
+        (token[:-1] + ("a" if token[-1] != "a" else "b"), "decide", 401, None),
+    ):
+        with pytest.raises(Denied) as caught:
+            keys.admit(sent, scope)
+        assert (caught.value.status, caught.value.key) == (status, whose)
+
+
 @pytest.mark.parametrize("said", [None, "", "  ", "Bearer", "Bearer "])
 def test_a_missing_key_is_told_as_that(said: str | None, here: Keyring, keys_of: Any) -> None:
     added(here)
@@ -340,6 +356,24 @@ def test_a_server_that_is_away_is_told_without_its_address(keys_of: Any) -> None
         keys_of("postgresql://nobody:secret@127.0.0.1:1/nowhere")
 
     assert not re.search("nobody|secret|nowhere", str(caught.value))
+
+
+AWAY = {
+    "127.0.0.1:1": ("nothing answers at its host and port", "Start it"),
+    "pointsman.invalid": ("its host is unknown", "Correct the host"),
+}
+
+
+@pytest.mark.parametrize(("where", "said"), AWAY.items(), ids=AWAY)
+def test_what_is_wrong_with_an_address_is_told_with_what_to_do(
+    where: str, said: tuple[str, str]
+) -> None:
+    """A wrong host, a wrong port and a full disk are mended in different places."""
+    pytest.importorskip("psycopg")
+    run = invoke("list", env={"DECISION_JOURNAL": f"postgresql://nobody@{where}/nowhere"})
+
+    assert run.exit_code == 2
+    assert all(part in " ".join(run.stderr.split()) for part in said)
 
 
 # --- while the server runs ---------------------------------------------------------------
@@ -663,15 +697,19 @@ def test_a_budget_is_full_again_at_midnight_utc(tmp_path: Path) -> None:
         first = meters.take("k", None, 1.0)
         meters.paid("k", 0.75, first.reserved, first.day)
         late = meters.take("k", None, 1.0)
+        full = meters.take("k", None, 1.0)
+        assert (late.reserved, full.over, full.wait) == (0.75, False, SOON)
+        other = meters.take("k", None, 9.0)
+        meters.paid("k", 0.75, other.reserved, other.day)
         over = meters.take("k", None, 1.0)
-        assert (late.reserved, over.over, over.wait) == (0.75, True, 60.0)
+        assert (over.over, over.wait) == (True, 60.0)
 
         clocks.wall += 60
         again = meters.take("k", None, 1.0)
         assert not again.over
-        assert meters.spent("k") == again.reserved == 0.75
+        assert meters.spent("k") == again.reserved == pytest.approx(0.75 * KEPT)
         meters.paid("k", 0.5, late.reserved, late.day)  # of yesterday: nothing is given back
-        assert meters.spent("k") == 1.25
+        assert meters.spent("k") == pytest.approx(0.5 + 0.75 * KEPT)
 
 
 def test_many_at_once_do_not_overdraw_a_budget(here: Keyring, keys_of: Any) -> None:
@@ -681,10 +719,13 @@ def test_many_at_once_do_not_overdraw_a_budget(here: Keyring, keys_of: Any) -> N
     keys.paid(keys.admit(token, "decide"), 0.125)
 
     under_way = [keys.admit(token, "decide") for _ in range(7)]
-    assert denied(keys, token)[1] == "over_budget"
+    assert denied(keys, token) == (429, "rate_limited", SOON)  # they may cost less
 
     keys.paid(under_way.pop(), 0.0)  # an answer out of the cache
     assert denied(keys, token) == ()
+    for one in under_way:
+        keys.paid(one, 0.2)
+    assert denied(keys, token)[1] == "over_budget"
 
 
 def test_costs_that_are_no_amounts_count_nothing(here: Keyring, keys_of: Any) -> None:
@@ -697,6 +738,88 @@ def test_costs_that_are_no_amounts_count_nothing(here: Keyring, keys_of: Any) ->
     for cost in (0.125, 0.125):
         keys.paid(keys.admit(token, "decide"), cost)
     assert denied(keys, token)[1] == "over_budget"
+
+
+def test_what_decides_nothing_takes_nothing_out_of_a_budget(here: Keyring, keys_of: Any) -> None:
+    token = added(here, budget=1.0)
+    keys = keys_of()
+    keys.paid(keys.admit(token, "decide"), 1.0)
+
+    assert denied(keys, token)[1] == "over_budget"
+    assert keys.admit(token, "decide", spends=False).reserved == 0.0
+
+
+CHEAP, DEAR = 0.001, 0.5
+sequences = st.lists(
+    st.one_of(st.just("ask"), st.integers(0, 30), st.sampled_from([0.0, CHEAP, 0.25, DEAR])),
+    max_size=120,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(steps=sequences, first=st.lists(st.sampled_from([0.0, CHEAP, DEAR]), max_size=3))
+def test_no_sequence_of_asks_overdraws_a_budget(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Any], first: list[float]
+) -> None:
+    """
+    Law: beyond the budget goes one ask, and what those cost more that were let in knowing less.
+
+    Free asks and cheap ones, as many as one likes, make no room for dear ones.
+    """
+    budget, excess, highest = 3.0, 0.0, 0.0
+    with closing(Clocks().of(tmp_path_factory.mktemp("meters") / "law")) as meters:
+        under_way = [meters.take("k", None, budget) for _ in first]
+        for step in [*first, *steps]:
+            if isinstance(step, float) and under_way:
+                one = under_way.pop(0)
+                meters.paid("k", step, one.reserved, one.day)
+                excess, highest = excess + max(0.0, step - one.reserved), max(highest, step)
+            for _ in range(1 if step == "ask" else step if isinstance(step, int) else 0):
+                taken = meters.take("k", None, budget)
+                under_way += [] if taken.wait else [taken]
+            assert meters.spent("k") <= budget + excess + highest + 1e-9
+
+
+def test_free_asks_make_no_room_for_dear_ones(here: Keyring, keys_of: Any) -> None:
+    """Nor do cheap ones: each that is under way sets aside what the dearest did cost."""
+    token = added(here, budget=5.0)
+    keys = keys_of()
+    keys.paid(keys.admit(token, "decide"), 0.5)
+    for cost in (0.0, 0.0001) * 500:
+        keys.paid(keys.admit(token, "decide"), cost)
+
+    let_in = 0
+    while not denied(keys, token):
+        let_in += 1
+
+    assert let_in == 9
+
+
+def test_what_was_cut_off_costs_what_the_dearest_did(here: Keyring, keys_of: Any) -> None:
+    """Its provider bills it too: nobody asks for nothing by hanging up."""
+    token = added(here, budget=2.0)
+    keys = keys_of()
+    keys.paid(keys.admit(token, "decide"), 0.5)
+    for _ in range(3):
+        keys.paid(keys.admit(token, "decide"), 0.0, unbilled=True)
+
+    assert denied(keys, token)[1] == "over_budget"
+
+
+def test_what_was_cut_off_before_a_cost_was_known_is_paid_later(here: Keyring, keys_of: Any) -> None:
+    """And a key that never waits for an answer is turned away before long."""
+    patient, hasty = added(here, "patient", budget=2.0), added(here, "hasty", budget=2.0)
+    keys = keys_of()
+    for _ in range(3):
+        keys.paid(keys.admit(patient, "decide"), 0.0, unbilled=True)
+    assert denied(keys, patient) == ()
+    keys.paid(keys.admit(patient, "decide"), 0.5)
+    assert denied(keys, patient)[1] == "over_budget"
+
+    for _ in range(OWED):
+        keys.paid(keys.admit(hasty, "decide"), 0.0, unbilled=True)
+        keys.paid(keys.admit(hasty, "decide", spends=False), 0.0)
+    assert denied(keys, hasty)[1] == "over_budget"
 
 
 amounts = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1000)), max_size=40)
@@ -897,6 +1020,16 @@ def test_what_is_no_key_is_not_repeated() -> None:
     assert token.swapcase() not in str(run.exception) + run.stderr
 
 
+def test_capitals_make_no_other_name() -> None:
+    assert invoke("create", "Web").exit_code == 0
+    again = invoke("create", "wEB")
+    assert again.exit_code == 2
+    assert "is in force" in again.stderr
+
+    assert invoke("revoke", "web").exit_code == 0
+    assert invoke("create", "wEB").exit_code == 0
+
+
 FAULTS = [
     (("create", ""), "NAME"),
     (("create", "x" * 65), "NAME"),
@@ -907,6 +1040,8 @@ FAULTS = [
     (("create", "a", "--rate", "5/year"), "'5/year' is no rate"),
     (("create", "a", "--budget", "0"), "--budget"),
     (("create", "a", "--budget", "nan"), "--budget"),
+    (("create", "a", "--budget", "1000001"), "no amount up to 1,000,000"),
+    (("create", "--", "-a"), "NAME"),
     (("create", "a", "--expires", "2020-01-01"), "is past"),
     (("create", "a", "--expires", "0d"), "is past"),
     (("create", "a", "--expires", "soon"), "'soon' is no time"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ from pointsman import (
     scripted,
 )
 from pointsman.gateway.records import Attempt, Record, Shadow
+from pointsman.gateway.server.families import NAMES, SERIES
 from pointsman.gateway.server.health import ready
 from pointsman.gateway.server.house import House
-from pointsman.gateway.server.metrics import NAMES, SERIES, Metrics
+from pointsman.gateway.server.metrics import Metrics
 
 Gateways = Callable[..., Gateway]
 TEAM = Choice("canary-instruction", {"billing": "canary-description", "tech": ""})
@@ -315,22 +317,66 @@ def test_without_metrics_faults_are_told_too(house: House, plugin: Plugin) -> No
     assert ready(house)["faults"] == [{"provider": "told", "reason": "auth"}]
 
 
+def until(seen: Callable[[], object]) -> None:
+    """Wait for what another thread does; the bound is none that a machine comes near."""
+    end = time.monotonic() + 60.0
+    while not seen():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+BROKEN: Mapping[str, str] = {"database_down": "journal.db", "spool_down": "journal.db.spool"}
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["with metrics", "without"])
+@pytest.mark.parametrize(("fault", "name"), BROKEN.items(), ids=BROKEN)
+def test_a_journal_that_does_not_write_degrades_until_it_does(
+    gateway_of: Gateways, metrics: Metrics, tmp_path: Path, fault: str, name: str, *, counted: bool
+) -> None:
+    """What waits is counted: decisions go on, and their records are still to be written."""
+    pytest.importorskip("alembic")
+    gateway = gateway_of({"DECISION_JOURNAL": f"sqlite:///{tmp_path / 'journal.db'}"})
+    metrics.watch(gateway.health, gateway.backlog)
+    house = House(gateway=gateway, metrics=metrics if counted else None)
+    assert ready(house) == {"status": "ok"}
+    wrong = tmp_path / name
+    if fault == "spool_down":
+        wrong.touch()
+    else:
+        wrong.mkdir()
+    decided(house)
+
+    until(lambda: ready(house) != {"status": "ok"})
+    assert ready(house) == {"status": "degraded", "journal": fault}
+    told = series(metrics)
+    assert told[named("pointsman_journal_fault", reason=fault)] == 1
+    assert told["pointsman_journal_waiting"] == 1
+    assert told["pointsman_journal_lost"] == 0
+
+    wrong.unlink() if fault == "spool_down" else wrong.rmdir()
+    until(lambda: ready(house) == {"status": "ok"})
+    until(lambda: series(metrics)["pointsman_journal_waiting"] == 0)
+
+
 # --- several workers ---------------------------------------------------------------------
 
 WORKER = """
 import sys
 from pathlib import Path
 from pointsman.gateway.errors import Reason
+from pointsman.gateway.journal.backlog import Backlog
 from pointsman.gateway.resilience import Health
 from pointsman.gateway.server.metrics import Metrics
 
 metrics = Metrics(Path(sys.argv[1]))
-metrics.watch(lambda: [Health("jev", "jev-1", Reason(sys.argv[2]) if sys.argv[2] else None, True)])
+fault = Reason(sys.argv[2]) if sys.argv[2] else None
+kept = Backlog("database_down" if fault else None, 3, 2)
+metrics.watch(lambda: [Health("jev", "jev-1", fault, True)], lambda: kept)
 metrics.request("/v1/decisions", 200, 0.003)
 metrics.refresh()
 print("said", flush=True)
 sys.stdin.readline()
-print(metrics.faults(), metrics.page()[0].decode(), flush=True)
+print(metrics.faults(), metrics.unkept(), metrics.page()[0].decode(), flush=True)
 """
 
 
@@ -360,6 +406,7 @@ def test_each_worker_tells_of_all(workers: list[subprocess.Popen[str]]) -> None:
         assert one.stdout.readline() == "said\n"
     for one in workers:
         said, _ = one.communicate("\n", timeout=60)
-        assert said.startswith("[('jev', 'auth')]")
+        assert said.startswith("[('jev', 'auth')] database_down ")
+        assert "pointsman_journal_waiting " in said
         assert 'pointsman_http_requests_total{route="/v1/decisions",status="200"} 2.0' in said
         assert 'pointsman_operator_fault{provider="jev",reason="auth"} 1.0' in said

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -59,8 +61,37 @@ FAULTS: Mapping[str, tuple[list[str], dict[str, str], str]] = {
     "no address of this machine": (
         ["--host", "pointsman.invalid"],
         {},
-        r"--host: .*no key was ever made",
+        r"--host: 'pointsman.invalid' is no address of a machine",
     ),
+    "an address with a scheme": (
+        [],
+        {"SERVER_HOST": "http://127.0.0.1"},
+        r"SERVER_HOST: .*is no address.*without scheme or port",
+    ),
+    "an address with a port": (
+        ["--host", "127.0.0.1:9000"],
+        {},
+        r"--host: .*is no address.*SERVER_PORT",
+    ),
+    "an address of no machine": ([], {"SERVER_HOST": "999.1.1.1"}, r"SERVER_HOST: .*no address"),
+    "more options than a choice takes": (
+        [],
+        {"SERVER_MAX_OPTIONS": "256"},
+        r"SERVER_MAX_OPTIONS: .*from 2 to 255",
+    ),
+    "a journal where no file can be made": (
+        [],
+        {"DECISION_JOURNAL": "sqlite:////proc/x.db"},
+        r"DECISION_JOURNAL: rows cannot be kept.*Name a file",
+    ),
+    "a spool where no folder can be made": (
+        [],
+        {"DECISION_JOURNAL_SPOOL": "/proc/spool"},
+        r"DECISION_JOURNAL_SPOOL: rows cannot be kept.*Name a folder",
+    ),
+    "a program as a file": (["--app", "app.py:gateway"], {}, r"--app: .*a file.*app:gateway"),
+    "a program in another folder": (["--app", "../app:gateway"], {}, r"--app: .*no name with dots"),
+    "a program with a colon too many": (["--app", "app:gateway:x"], {}, r"--app: .*'gateway:x' is"),
     "a port that is no number": ([], {"SERVER_PORT": "http"}, r"SERVER_PORT: .*whole number"),
     "no worker": (["--workers", "0"], {}, r"--workers: .*from 1 to 256"),
     "an unknown provider": ([], {"DECISION_PROVIDER": "jevv"}, r"DECISION_PROVIDER: .*jevv"),
@@ -90,7 +121,122 @@ def test_a_port_that_is_taken_is_said() -> None:
         ran = CliRunner().invoke(app, ["serve", "--port", port])
 
     assert ran.exit_code == 2
-    assert f"--port: port {port} of 127.0.0.1 cannot be had" in ran.stderr
+    why = os.strerror(errno.EADDRINUSE)
+    assert f"--port: port {port} of 127.0.0.1 cannot be had ({why})." in ran.stderr
+
+
+@pytest.mark.usefixtures("_alone")
+def test_an_address_of_another_machine_blames_the_host() -> None:
+    """192.0.2.0/24 is for documents (RFC 5737): no machine has an address of it."""
+    runner = CliRunner()
+    assert runner.invoke(app, ["keys", "create", "web"]).exit_code == 0
+    ran = runner.invoke(app, ["serve", "--host", "192.0.2.1", "--port", "0"])
+
+    assert ran.exit_code == 2
+    assert "--host: '192.0.2.1' is no address of this machine" in ran.stderr
+
+
+@pytest.mark.usefixtures("_alone")
+def test_doctor_tries_the_journal() -> None:
+    """What `serve` would end with is said before anybody serves."""
+    ran = CliRunner().invoke(app, ["doctor"], env={"DECISION_JOURNAL": "sqlite:////proc/x.db"})
+
+    assert ran.exit_code == 1
+    assert "DECISION_JOURNAL: rows cannot be kept" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.usefixtures("_alone")
+def test_a_tried_journal_is_empty_and_its_key_is_none_that_was_lost() -> None:
+    """The trial leaves no row and no file in the spool."""
+    url = "sqlite:///journal.db"
+    assert CliRunner().invoke(app, ["doctor"], env={"DECISION_JOURNAL": url}).exit_code == 0
+
+    assert not list(Path("journal.db.spool").iterdir())
+    assert Path("journal.db.key").stat().st_mode & 0o777 == 0o600
+    store = Store.open(url)
+    assert list(store.rows()) == []
+    store.close()
+
+
+# --- a folder that may not be written ------------------------------------------------------
+
+
+@pytest.fixture
+def caged() -> tuple[str, ...]:
+    """What a command runs under, so that the rights of files hold for it."""
+    if os.geteuid():
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere, and there is no setpriv to change that")
+    return "setpriv", "--bounding-set", "-dac_override,-dac_read_search"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """One whose journal holds a key for nothing but feedback."""
+    yield tmp_path
+    for path in (tmp_path, tmp_path / ".pointsman"):
+        if path.exists():
+            path.chmod(0o755)
+
+
+def keyed(folder: Path) -> str:
+    """Make a key there, and give it; the part in the middle is its id."""
+    with Command(folder, "keys", "create", "web", "--scope", "feedback") as command:
+        assert command.ended() == 0
+        return command.out[0]
+
+
+def test_a_folder_that_is_not_writable_opens_no_door(folder: Path, caged: tuple[str, ...]) -> None:
+    """The journal that is there is used, and with it the keys; the log says whose is refused."""
+    token = keyed(folder)
+    folder.chmod(0o555)
+    with Command(folder, "serve", "--port", "0", under=caged) as command:
+        port = command.port()
+        assert asked(port, "POST", DECISIONS, ASKED)[0] == 401
+        said = {"authorization": f"Bearer {token}"}
+        assert asked(port, "POST", DECISIONS, ASKED, **said)[0] == 403
+        whose = [one["key"] for one in command.told("server.request", 2)]
+        assert whose == [None, token.split("_")[1]]
+        assert any(line.startswith("journal    sqlite:///.pointsman") for line in command.out)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o555], ids=["not readable", "not writable"])
+def test_a_journal_that_cannot_be_used_keeps_it_from_serving(
+    folder: Path, caged: tuple[str, ...], mode: int
+) -> None:
+    """It may hold keys: to go on without it would let everybody in."""
+    keyed(folder)
+    (folder / ".pointsman").chmod(mode)
+    with Command(folder, "serve", "--port", "0", under=caged) as command:
+        assert command.ended() == 2
+        assert "✗ DECISION_JOURNAL: " in command.err[0]
+        assert not command.out
+
+
+def test_without_a_journal_a_folder_that_takes_none_is_told(
+    folder: Path, caged: tuple[str, ...]
+) -> None:
+    """There was never a key, so nobody gets in who was kept out; but nothing is kept."""
+    folder.chmod(0o555)
+    with Command(folder, "serve", "--port", "0", under=caged) as command:
+        command.port()
+        assert any(line.startswith("! DECISION_JOURNAL: this folder") for line in command.err)
+        assert "journal    off" in command.out
+
+
+def test_keys_are_listed_that_may_only_be_read(folder: Path, caged: tuple[str, ...]) -> None:
+    """And where nobody may look, it is said with what to do."""
+    id_ = keyed(folder).split("_")[1]
+    (folder / ".pointsman").chmod(0o555)
+    with Command(folder, "keys", "list", under=caged) as command:
+        assert command.ended() == 0
+        assert any(id_ in line for line in command.out)
+    (folder / ".pointsman").chmod(0o000)
+    with Command(folder, "keys", "list", under=caged) as command:
+        assert command.ended() == 2
+        assert "its folder cannot be read" in command.err[0]
+        assert "Let this user" in "".join(command.err)
 
 
 @pytest.mark.usefixtures("_alone")
@@ -227,7 +373,7 @@ def test_an_operators_fault_turns_it_degraded(one: Command, server: Server) -> N
 
     status, _, _ = asked(one.port(), "POST", DECISIONS, ASKED)
 
-    assert status == 502
+    assert status == 424
     fault = {"provider": "jev", "reason": "auth"}
     degraded = {"status": "degraded", "faults": [fault]}
     assert asked(one.port(), "GET", "/readyz")[:2] == (200, degraded)
@@ -469,3 +615,92 @@ def test_a_service_manager_may_tell_every_process_to_end(tmp_path: Path, server:
 
         assert command.ended() == 0
         assert client.status == 200
+
+
+@pytest.mark.slow
+def test_a_worker_asks_for_keys_whatever_has_become_of_the_journal(
+    tmp_path: Path, server: Server
+) -> None:
+    """A server that began with keys is never opened by the loss of a file."""
+    with Command(tmp_path, "keys", "create", "tests") as command:
+        assert command.ended() == 0
+    with Command(tmp_path, "serve", "--port", "0", "--workers", "2", **jev(server)) as command:
+        port, first = command.port(), pids(command)
+        for file in (tmp_path / ".pointsman").glob("journal.db*"):
+            file.rename(file.with_name(f"old-{file.name}"))
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        pids(command, 4)
+
+        assert [asked(port, "POST", DECISIONS, ASKED)[0] for _ in range(4)] == [401] * 4
+        assert command.end() == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_replaced_while_a_variable_is_wrong_serves_as_before(
+    tmp_path: Path, server: Server
+) -> None:
+    """It says which; once it is right, and they are told so, it follows."""
+    file = tmp_path / ".env"
+    file.write_text("DECISION_ROUTER_PROVIDER=jev\n")
+    variables = {name: value for name, value in jev(server).items() if name[:8] != "DECISION"}
+    with Command(tmp_path, "serve", "--port", "0", "--workers", "2", **variables) as command:
+        port, first = command.port(), pids(command)
+        file.write_text("DECISION_ROUTER_PROVIDER=canary\n")
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        failed = command.told("server.reload_failed", 2)
+        assert all("DECISION_ROUTER_PROVIDER" in one["faults"][0] for one in failed)
+        assert asked(port, "POST", DECISIONS, ASKED)[0] == 200
+
+        file.write_text("DECISION_ROUTER_PROVIDER=local\n")
+        wait_for(lambda: command.tell(signal.SIGHUP) or len(reloaded(command)) >= 2)
+        assert command.end() == 0
+        assert not [line for line in command.err if "Traceback" in line]
+
+
+def reloaded(command: Command) -> list[object]:
+    return [one for one in command.events if one["event"] == "server.reloaded"]
+
+
+@pytest.mark.slow
+def test_a_worker_that_cannot_be_replaced_is_told_by_its_faults(
+    tmp_path: Path, server: Server
+) -> None:
+    """And by no traceback; those that are alive serve on, and keep what the dead one left."""
+    with Command(tmp_path, "serve", "--port", "0", "--workers", "2", **jev(server)) as command:
+        port, (first, second) = command.port(), pids(command)
+        journal = tmp_path / ".pointsman" / "journal.db"
+        wait_for(lambda: asked(port, "POST", DECISIONS, ASKED)[0] == 200 and journal.exists())
+        aside = journal.with_name("aside")
+        journal.rename(aside)
+        journal.mkdir()
+        os.kill(first, signal.SIGKILL)
+
+        (told, *_) = command.told("server.worker_misconfigured")
+        assert (told["worker"], "DECISION_JOURNAL" in told["faults"][0]) == (1, True)
+        assert asked(port, "POST", DECISIONS, ASKED)[0] == 200
+        assert lives(second)
+        journal.rmdir()
+        aside.rename(journal)
+        assert command.end() == 0
+        assert not [line for line in command.err if "Traceback" in line]
+
+
+@pytest.mark.slow
+def test_signals_while_it_starts_are_heeded_once_it_can(tmp_path: Path) -> None:
+    """A worker that is told to end before it was ready has not crashed."""
+    odd = {"SERVER_WORKRES": "2"}
+    with Command(tmp_path, "serve", "--port", "0", **odd) as command:
+        command.until(lambda: any("SERVER_WORKRES" in line for line in command.err))
+        command.tell(signal.SIGHUP)
+        command.port()
+        assert command.end() == 0
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        with Command(tmp_path, "serve", "--port", "0", "--workers", "2") as command:
+            pids(command)
+            command.tell(number)
+            if number == signal.SIGHUP:
+                command.port()
+                command.tell(signal.SIGTERM)
+            assert command.ended() == 0

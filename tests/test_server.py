@@ -23,7 +23,7 @@ from pointsman import (
     Usage,
     scripted,
 )
-from pointsman.gateway.answers import RawAnswer
+from pointsman.gateway.answers import RawAnswer, Stated
 from pointsman.gateway.offering import OptionsFrom
 from pointsman.gateway.questions import When
 from served import ANGRY, JSON, MAP, TEAM, URGENCY, Running, asking, mapped, running
@@ -226,6 +226,8 @@ def test_a_reload_changes_who_can_be_asked() -> None:
 STATUSES = {
     "unsupported": 400,
     "too_large": 413,
+    "transport": 502,
+    "provider_error": 502,
     "timeout": 504,
     "rate_limited": 429,
     "breaker_open": 503,
@@ -239,20 +241,24 @@ FAILURES = [one for one in Reason if one not in (Reason.OK, Reason.NESTED)]  # i
 
 @pytest.mark.parametrize("reason", FAILURES, ids=str)
 def test_a_providers_failure_is_told_by_its_reason(reason: Reason) -> None:
-    """Never 401 or 403, which say that the client's own key is wrong; no 500 either."""
+    """
+    Never 401 or 403, which say that the client's own key is wrong; no 500 either.
+
+    What was billed and is not believed is 424: the AI SDK and typesafe-sdk send every 5xx again.
+    """
     with running(told=scripted(reason), other=scripted(reason)) as server:
         openai = server.openai(asking("told", TEAM))
         systemone = server.systemone(mapped("other"))  # a bad key opens a breaker at once
 
     detail = systemone.json()["detail"]
-    expected = 422 if reason in AN_ANSWER else STATUSES.get(reason, 502)
+    expected = 422 if reason in AN_ANSWER else STATUSES.get(reason, 424)
     assert (systemone.status_code, detail["error_type"]) == (expected, reason.value)
     assert len(systemone.headers["x-request-id"]) == 32
     if reason in AN_ANSWER:
         said = openai.json()["provider_metadata"]["pointsman"]
         assert openai.status_code == 200
         assert openai.json()["answers"] == [{"type": "refusal", "name": "team"}]
-        assert (said["reason"], said["undecided"]) == (reason.value, True)
+        assert (said["reason"], said["provider"]) == (reason.value, "")
         assert said["decision"] == openai.headers["x-request-id"]
     else:
         assert openai.status_code == expected
@@ -274,17 +280,22 @@ def test_one_refused_question_leaves_the_others_answered() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "expected", "again"),
     [
-        (401, failed("authentication_error"), (502, "auth"), False),
-        (402, failed("payment"), (502, "payment"), False),
-        (403, failed("forbidden"), (502, "auth"), False),
+        (401, failed("authentication_error"), (424, "auth"), False),
+        (402, failed("payment"), (424, "payment"), False),
+        (403, failed("forbidden"), (424, "auth"), False),
+        (404, failed("not_found"), (424, "rejected"), False),
         (429, failed("rate_limit_exceeded"), (429, "rate_limited"), True),
-        (500, failed("internal_server_error"), (502, "provider_error"), True),
+        (500, failed("internal_server_error"), (502, "provider_error"), False),
     ],
 )
 def test_an_upstreams_status_is_not_ours(
     server: Server, status: int, body: object, expected: tuple[int, str], *, again: bool
 ) -> None:
-    """What cannot fare better is marked, so that clients do not pay twice by retrying."""
+    """
+    What cannot fare better is marked, so that clients do not pay twice by retrying.
+
+    Nor is sent again what was tried as often as it is worth: 3 retries of 2 attempts are 6 calls.
+    """
     server.does(replies(body, status))
     environ = {
         "AI_GATEWAY_API_KEY": "k",
@@ -297,6 +308,112 @@ def test_an_upstreams_status_is_not_ours(
 
     assert (reply.status_code, reply.json()["error"]["code"]) == expected
     assert (reply.headers.get("x-should-retry") != "false") is again
+
+
+def test_a_client_is_told_when_to_come_again(server: Server) -> None:
+    """RFC 9110 §10.2.3: soon where the provider is asked too often, else when its pause ends."""
+    server.does(*[replies(failed("rate_limit_exceeded"), 429)] * 5)
+    environ = {"AI_GATEWAY_API_KEY": "k", "JEV_BASE_URL": server.url, "JEV_MAX_ATTEMPTS": "1"}
+    with running(environ) as here:
+        limited = [here.openai(asking("jev", TEAM)) for _ in range(5)]
+        left_alone = here.systemone(mapped("jev"))
+
+    assert {one.headers["retry-after"] for one in limited} == {"1"}
+    assert left_alone.json()["detail"]["error_type"] == "breaker_open"
+    assert 1 <= int(left_alone.headers["retry-after"]) <= 30
+    assert "x-should-retry" not in left_alone.headers
+
+
+def test_what_is_refused_is_told_as_it_is_recorded() -> None:
+    """No safe outcome stands in where a provider was asked directly: it is not `undecided`."""
+    recorder = Recorder()
+    with running(told=scripted(Reason.LOW_CONFIDENCE), observers=[recorder]) as server:
+        said = server.openai(asking("told", TEAM)).json()["provider_metadata"]["pointsman"]
+
+    (record,) = recorder.records
+    assert (said["undecided"], said["provider"]) == (record.undecided, record.provider)
+    assert (said["undecided"], said["reason"]) == (False, "low_confidence")
+
+
+# --- what an answer says -----------------------------------------------------------------
+
+
+def test_a_truth_without_a_probability_is_never_told_as_a_certain_one() -> None:
+    """Protocols §11.2: no dialect has a word for it; what was said stands beside the refusal."""
+    said: dict[str, RawAnswer] = {**ALL, "angry": Stated(holds=False)}
+    with running(told=scripted(Reply(said))) as server:
+        openai = server.openai(asking("told", TEAM, ANGRY, URGENCY)).json()
+        systemone = server.systemone(mapped("told"))
+
+    told = openai["provider_metadata"]["pointsman"]
+    assert openai["answers"][1] == {"type": "refusal", "name": "angry"}
+    assert told["outcome"]["angry"] is False
+    assert (told["sources"]["angry"], told["reason"]) == ("missing", "ok")
+    assert systemone.status_code == 422
+    assert systemone.json()["detail"]["error_type"] == "confidence_missing"
+
+
+def test_what_a_distribution_leaves_out_is_told_as_zero() -> None:
+    """Protocols §9: the AI SDK wants every option; acceptance counts an omitted one as 0."""
+    sparse: dict[str, RawAnswer] = {**ALL, "team": Chosen("tech", {"tech": 1.0}, 0.9)}
+    with running(told=scripted(Reply(sparse))) as server:
+        openai = server.openai(asking("told", TEAM, ANGRY, URGENCY)).json()["answers"][0]
+        systemone = server.systemone(mapped("told")).json()["answers"]["team"]
+
+    spread = {"billing": 0.0, "tech": 1.0, "none": 0.0}
+    assert {one["value"]: one["probability"] for one in openai["probabilities"]} == spread
+    assert systemone["probabilities"] == spread
+
+
+def test_sources_are_named_as_the_client_names_its_questions() -> None:
+    """By position where it gives no name, whatever the point calls them."""
+    said: dict[str, RawAnswer] = {"topic": Chosen("faults", None, 0.9), "urgent": Held(0.9)}
+    told = scripted(Reply(said, source="self_reported"))
+    unnamed = [nameless(TOPIC_ASKED), nameless(URGENT_ASKED)]
+    with declaring({"DECISION_TOPIC_PROVIDER": "told"}, told=told) as server:
+        by_position = server.openai(asking("point:TOPIC", *unnamed)).json()
+        by_name = server.openai(asking("point:TOPIC", URGENT_ASKED, TOPIC_ASKED)).json()
+
+    sources = [one["provider_metadata"]["pointsman"]["sources"] for one in (by_position, by_name)]
+    assert sources[0] == {"0": "self_reported", "1": "self_reported"}
+    assert list(sources[1]) == ["urgent", "topic"]
+
+
+@pytest.mark.parametrize("stream", [True, "yes", 1])
+def test_a_stream_is_refused_and_not_ignored(stream: object) -> None:
+    with running(told=scripted(BILLED)) as server:
+        openai = server.openai(asking("told", TEAM, stream=stream))
+        systemone = server.systemone(mapped("told", stream=stream))
+        whole = server.openai(asking("told", TEAM, ANGRY, URGENCY, stream=False))
+
+    assert (openai.status_code, openai.json()["error"]["param"]) == (400, "stream")
+    assert (systemone.status_code, whole.status_code) == (400, 200)
+
+
+def test_an_empty_text_is_a_state_and_no_item_is_none() -> None:
+    """A host may be asked about nothing; a list of items that holds none is a mistake."""
+    with running(told=scripted(BILLED)) as server:
+        openai = server.openai(asking("told", TEAM, ANGRY, URGENCY, input=""))
+        systemone = server.systemone(mapped("told", state=""))
+        none = server.openai(asking("told", TEAM, input=[]))
+
+    assert (openai.status_code, systemone.status_code) == (200, 200)
+    assert (none.status_code, none.json()["error"]["param"]) == (400, "input")
+
+
+def test_parts_of_text_are_one_text_in_both_dialects() -> None:
+    """The AI SDK sends every state as parts; what else stands in a part is data."""
+    told = scripted(BILLED)
+    parts = [{"type": "text", "text": "my router"}, {"type": "text", "text": "is dead"}]
+    typed = [{"type": "input_text", "text": one["text"]} for one in parts]
+    more = [*parts, {"type": "text", "text": "now", "at": 3}]
+    with running(told=told) as server:
+        server.systemone(mapped("told", state=parts))
+        message = [{"role": "user", "content": typed}]
+        server.openai(asking("told", TEAM, ANGRY, URGENCY, input=message))
+        server.systemone(mapped("told", state=more))
+
+    assert [ask.state for ask in told.asked] == ["my router\nis dead"] * 2 + [more]
 
 
 def test_a_bug_is_told_by_its_number_and_logged_by_its_place(
@@ -512,7 +629,7 @@ def test_a_score_on_a_points_own_scale_is_an_index_on_the_wire() -> None:
 
 
 def test_the_subject_comes_from_the_header_or_the_body() -> None:
-    """It sticks to its arm of a split, whichever way it comes."""
+    """It sticks to its arm of a split, whichever way it comes; a blank header says nothing."""
     environ = {"DECISION_TOPIC_PROVIDER": "one:50,two:50"}
     both = {"topic": "money", "urgent": False}
     one, two = scripted(both), scripted(both)
@@ -524,11 +641,12 @@ def test_the_subject_comes_from_the_header_or_the_body() -> None:
             server.systemone({**body, "user": subject})
             server.openai(asking("point:TOPIC", safety_identifier=subject))
         server.systemone({**body, "user": "bob"}, headers={"x-pointsman-subject": "ana"})
+        server.systemone({**body, "user": "ana"}, headers={"x-pointsman-subject": ""})
 
     arms = [record.variant for record in recorder.records]
     assert all(record.exposure and record.exposure.sticky for record in recorder.records)
     assert [len(set(arms[at : at + 3])) for at in (0, 3, 6)] == [1, 1, 1]
-    assert arms[9] == arms[0]
+    assert arms[9] == arms[10] == arms[0]
 
 
 # --- what can be asked -------------------------------------------------------------------
@@ -551,6 +669,21 @@ def test_the_models_are_listed_for_both_clients() -> None:
     assert all({"id", "object", "created", "owned_by"} == one.keys() for one in body["data"])
 
 
+def test_one_model_is_told_by_its_id() -> None:
+    """As it is listed, quoted or not; clients of OpenAI look one up."""
+    environ = {"DECISION_TOPIC_PROVIDER": "told", "SYSTEMONE__EU__BASE_URL": "https://eu.test"}
+    with declaring(environ, told=scripted("tech")) as server:
+        listed = {one["id"]: one for one in server.client.get("/v1/models").json()["data"]}
+        ways = ("point:TOPIC", "point%3ATOPIC", "systemone/eu", "systemone%2Feu", "told")
+        found = [server.client.get(f"/v1/models/{way}").json() for way in ways]
+        absent = [server.client.get(f"/v1/models/{way}") for way in ("jev", "point:X", "")]
+
+    assert [listed[one["id"]].items() <= one.items() for one in found] == [True] * 5
+    assert found[0]["name"] == "point:TOPIC"
+    codes = {(one.status_code, one.json()["error"]["code"]) for one in absent}
+    assert codes == {(404, "model_not_found")}
+
+
 def test_what_is_elsewhere_is_told_in_the_same_shape() -> None:
     with running() as server:
         absent = server.client.get("/v2/decisions")
@@ -563,6 +696,73 @@ def test_what_is_elsewhere_is_told_in_the_same_shape() -> None:
     assert (sent.status_code, sent.json()["error"]["code"]) == (405, "method_not_allowed")
     assert pre.status_code == 405
     assert not [name for name in pre.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/v1/v1/systemone", "before /v1"),
+        ("/systemone", "before /v1"),
+        ("/v1/systemone/", "before /v1"),
+        ("/v1/v1/decisions", "with /v1"),
+        ("/decisions", "with /v1"),
+        ("/v1/decisions/", "with /v1"),
+    ],
+)
+def test_a_wrong_base_url_is_told_in_the_clients_own_dialect(path: str, says: str) -> None:
+    """And never by a redirect, which would lead wherever the request's `Host` says."""
+    with running(told=scripted("tech")) as server:
+        reply = server.client.post(path, json={}, headers={"host": "evil.example"})
+
+    body = reply.json()
+    typesafe = path.strip("/").endswith("systemone")
+    said = body["detail"] if typesafe else body["error"]
+    assert (reply.status_code, "location" in reply.headers) == (404, False)
+    assert said["error_type" if typesafe else "code"] == "not_found"
+    assert says in said["message"]
+
+
+WRONG: dict[str, tuple[bytes, str, str]] = {
+    "beyond floats": (
+        b'"state": [1e999], "questions": {}',
+        "invalid_request",
+        "state[0]: a number",
+    ),
+    "5,000 digits": (
+        b'"state": {"a": ' + b"9" * 5000 + b'}, "questions": {}',
+        "invalid_request",
+        "state[...]: a number is out of range",
+    ),
+    "a type": (
+        b'"state": "x", "questions": {"a": {"type": "noul", "instructions": ""}, "b": {"type": 1}}',
+        "invalid_request",
+        "the 2nd question, type: expected",
+    ),
+    "a field twice": (
+        b'"model": "jev", "state": "x", "questions": {}',
+        "invalid_request",
+        "a field comes twice",
+    ),
+    "256 options": (
+        b'"state": "x", "questions": {"a": {"type": "choice", "criteria": {'
+        + b",".join(b'"%d": null' % at for at in range(256))
+        + b"}}}",
+        "too_many_options",
+        "the 1st question, criteria: at most 255",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "code", "says"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_told_where_it_is(body: bytes, code: str, says: str) -> None:
+    """A map has no index: its questions are counted; numbers are no question's type."""
+    with running(told=scripted("tech")) as server:
+        content = b'{"model": "told", ' + body + b"}"
+        reply = server.client.post("/v1/systemone", content=content, headers=JSON)
+
+    detail = reply.json()["detail"]
+    assert (reply.status_code, detail["error_type"]) == (400, code)
+    assert detail["message"].startswith(says)
 
 
 def test_it_is_alive_and_ready_and_says_when_it_drains() -> None:

@@ -25,8 +25,9 @@ FAILURES = {
     "unsupported": openai.BadRequestError,
     "too_large": openai.APIStatusError,
     "rate_limited": openai.RateLimitError,
-    "auth": openai.InternalServerError,
-    "malformed": openai.InternalServerError,
+    "auth": openai.APIStatusError,
+    "malformed": openai.APIStatusError,
+    "transport": openai.InternalServerError,
     "timeout": openai.InternalServerError,
     "over_budget": openai.InternalServerError,
 }
@@ -129,13 +130,14 @@ def test_openai_raises_for_an_unknown_model(client: OpenAI) -> None:
     assert caught.value.request_id is None
 
 
-def test_openai_does_not_pay_twice_for_what_stays_wrong() -> None:
+@pytest.mark.parametrize("reason", [Reason.MISMATCHED, Reason.PROVIDER_ERROR, Reason.TIMEOUT])
+def test_openai_does_not_pay_twice_for_what_stays_wrong(reason: Reason) -> None:
     """Its own two retries are told off by `x-should-retry` where they could only cost more."""
-    made = scripted(Reason.MISMATCHED)
+    made = scripted(reason)
     with (
         running(told=made) as here,
         OpenAI(base_url=f"{here.url}/v1", api_key="any") as client,
-        pytest.raises(openai.InternalServerError),
+        pytest.raises(openai.APIStatusError),
     ):
         client.decisions.create(model="told", input="x", questions=questions())
 
@@ -147,6 +149,9 @@ def test_openai_lists_the_models(client: OpenAI) -> None:
 
     assert listed["told"] == "told"
     assert listed["point:GUARDRAIL_PINJ"] == "pointsman"
+    assert client.models.retrieve("point:GUARDRAIL_PINJ").owned_by == "pointsman"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("gpt-6-luna")
 
 
 # --- typesafe-sdk ------------------------------------------------------------------------
@@ -154,7 +159,8 @@ def test_openai_lists_the_models(client: OpenAI) -> None:
 RAISED = {
     "unsupported": typesafe_sdk.TypeSafeBadRequestError,
     "rate_limited": typesafe_sdk.TypeSafeRateLimitError,
-    "auth": typesafe_sdk.TypeSafeInternalServerError,
+    "auth": typesafe_sdk.TypeSafeAPIError,
+    "transport": typesafe_sdk.TypeSafeInternalServerError,
     "timeout": typesafe_sdk.TypeSafeInternalServerError,
     "refuses": typesafe_sdk.TypeSafeUnprocessableEntityError,
     "unsure": typesafe_sdk.TypeSafeUnprocessableEntityError,
@@ -218,6 +224,18 @@ def test_typesafe_raises_what_the_status_means(
     assert isinstance(error, typesafe_sdk.TypeSafeAPIError)
     assert isinstance(error.body["detail"]["message"], str)
     assert (error.request_id is None) is (model == "unknown")
+
+
+def test_typesafe_does_not_pay_twice_for_an_answer_that_is_not_believed() -> None:
+    """It looks at nothing but the status, and sends 5xx again: what was billed is none."""
+    made = scripted(Reason.MISMATCHED)
+    with running(told=made) as here:
+        client = typesafe_sdk.TypeSafeClient(api_key="any", base_url=here.url)
+        with pytest.raises(typesafe_sdk.TypeSafeAPIError):
+            client.system_one("x", MAPPED, model="told")
+        client.close()
+
+    assert len(made.asked) == 1
 
 
 def test_typesafe_lists_the_models(typed: typesafe_sdk.TypeSafeClient) -> None:

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import logging
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
+import uvicorn
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faulty import PATIENCE, Server, answered, chosen, failed, hangs, replies, waits
 from pointsman import Ask, Call, Limits, Reply, scripted
+from pointsman.gateway.server.access import Access
 from pointsman.gateway.server.app import application
 from pointsman.gateway.server.house import is_loopback
 from pointsman.gateway.server.keys import Denied, Holder
-from served import JSON, TEAM, asking, house_of, mapped, running
+from pointsman.gateway.server.metrics import Metrics
+from pointsman.gateway.server.protocol import bounded
+from pointsman.gateway.server.settings import ServerLimits
+from served import JSON, TEAM, Running, Uvicorn, asking, house_of, mapped, running
 from trialling import Kept
 
 BODY = json.dumps(asking("told", TEAM)).encode()
+
+
+def wait_for(seen: Callable[[], object]) -> None:
+    """Look again until it is so."""
+    deadline = time.monotonic() + PATIENCE
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 # --- bodies ------------------------------------------------------------------------------
@@ -36,6 +52,10 @@ PACKED: dict[str, tuple[dict[str, str], bytes]] = {
     "zstd": ({"content-encoding": "zstd"}, zstandard.compress(BODY)),
     "identity": ({"content-encoding": "identity"}, BODY),
     "with a charset": ({"content-type": "application/json; charset=UTF-8"}, BODY),
+    "two frames of zstd": (
+        {"content-encoding": "zstd"},
+        zstandard.compress(BODY[:50]) + zstandard.compress(BODY[50:]),
+    ),
     "streamed zstd": (
         {"content-encoding": "zstd"},
         zstandard.ZstdCompressor(write_content_size=False).compress(BODY),
@@ -58,6 +78,12 @@ REFUSED: dict[str, tuple[dict[str, str], bytes, int, str]] = {
     ),
     "brotli": ({"content-encoding": "br"}, BODY, 415, "unsupported_encoding"),
     "packed twice": ({"content-encoding": "gzip, gzip"}, BODY, 415, "unsupported_encoding"),
+    "a zstd, and something else": (
+        {"content-encoding": "zstd"},
+        zstandard.compress(BODY) + b"else",
+        400,
+        "invalid_encoding",
+    ),
     "no gzip": ({"content-encoding": "gzip"}, BODY, 400, "invalid_encoding"),
     "no zstd": ({"content-encoding": "zstd"}, BODY, 400, "invalid_encoding"),
     "half a gzip": (
@@ -134,6 +160,21 @@ def test_what_cannot_be_taken_is_refused_in_the_dialects_shape() -> None:
     assert told.asked == []
 
 
+def test_options_are_bounded_over_all_questions_together() -> None:
+    """A decider of this process reads them all while nobody else is served."""
+    choices = [{"value": str(at)} for at in range(100)]
+    many = [{**TEAM, "name": str(at), "choices": choices} for at in range(21)]
+    told = scripted(dict.fromkeys(map(str, range(20)), "1"))
+    with running(told=told) as server:
+        most = server.openai(asking("told", *many[:20]))
+        more = server.openai(asking("told", *many))
+        one = server.openai(asking("told", *many[:1]))
+
+    assert (more.status_code, more.json()["error"]["code"]) == (400, "too_many_options")
+    assert len(told.asked) == 2
+    assert (most.status_code, one.status_code) != (400, 400)
+
+
 def test_brackets_within_texts_are_no_depth() -> None:
     text = '[{"' * 50 + "\\" + '"]'
     with running(told=scripted("tech")) as server:
@@ -174,6 +215,35 @@ def test_a_body_that_does_not_come_is_given_up() -> None:
             assert replied.startswith(b"HTTP/1.1 408")
             assert b"connection: close" in replied
         assert server.house.busy == 0
+
+
+HOSTILE = """
+import asyncio, sys
+from pointsman.gateway.server.bodies import received
+from pointsman.gateway.server.settings import ServerLimits
+
+async def read(body):
+    async def receive():
+        return {"type": "http.request", "body": body}
+    return len(await received(receive, {}, ServerLimits()))
+
+deep = b'{"a":' + b"[" * 40 + b'"'
+for piece in (b'\\\\"', b"\\\\", b'"', b'""', b'"x\\\\', b'x'):
+    print(asyncio.run(read(deep + piece * (1_000_000 // len(piece)))))
+"""
+
+
+def test_no_body_takes_longer_to_look_at_than_its_length_says() -> None:
+    """A megabyte that is made to be read again and again would take hours, and is read once."""
+    run = subprocess.run(
+        [sys.executable, "-c", HOSTILE],
+        capture_output=True,
+        timeout=PATIENCE,
+        text=True,
+        check=True,
+    )
+
+    assert len(run.stdout.split()) == 6
 
 
 # --- time and leaving --------------------------------------------------------------------
@@ -309,13 +379,13 @@ class Door:
 
     def __init__(self) -> None:
         self.wanted: list[str] = []
-        self.bills: list[float] = []
+        self.bills: list[object] = []
         self.closed = False
 
     def any(self) -> bool:
         return True
 
-    def admit(self, authorization: str | None, scope: str) -> Holder:
+    def admit(self, authorization: str | None, scope: str, *, spends: bool = True) -> Holder:
         self.wanted.append(scope)
         if authorization is None:
             raise Denied(401, "missing_api_key")
@@ -327,8 +397,8 @@ class Door:
             raise Denied(403, "insufficient_scope")
         return Holder("k1", "tests", frozenset({scope}))
 
-    def paid(self, holder: Holder, usd: float) -> None:
-        self.bills.append(usd)
+    def paid(self, holder: Holder, usd: float, *, unbilled: bool = False) -> None:
+        self.bills.append("unbilled" if unbilled else usd)
 
     async def follow(self) -> None:
         await asyncio.Event().wait()
@@ -338,7 +408,7 @@ class Door:
 
 
 def test_a_key_opens_what_it_is_good_for_and_pays_for_it(server: Server) -> None:
-    """Every admission is paid, with 0 where it was free; failures with what they cost."""
+    """What may cost is paid, also where it failed; what decides nothing is not asked to."""
     server.does(replies(), replies(answered(chosen("nonsense"))))
     door = Door()
     with running(hosted(server), keys=door) as here:
@@ -359,8 +429,8 @@ def test_a_key_opens_what_it_is_good_for_and_pays_for_it(server: Server) -> None
             here.systemone(mapped("jev"), headers={"authorization": "Bearer other"}),
         ]
 
-    assert statuses == [200, 502, 200, 403, 200, 200]
-    assert door.bills == [0.0000089, 0.0000089, 0.0, 0.0]
+    assert statuses == [200, 424, 200, 403, 200, 200]
+    assert door.bills == [0.0000089, 0.0000089]
     assert set(door.wanted) == {"decide", "admin"}
     assert [one.status_code for one in bad] == [401, 429, 402, 403]
     assert bad[0].headers["www-authenticate"] == "Bearer"
@@ -368,6 +438,45 @@ def test_a_key_opens_what_it_is_good_for_and_pays_for_it(server: Server) -> None
     assert bad[0].json()["error"]["type"] == "authentication_error"
     assert bad[3].json()["detail"]["error_type"] == "insufficient_scope"
     assert door.closed
+
+
+@pytest.mark.parametrize("cut", ["by its client", "by its deadline"])
+def test_what_was_cut_off_after_it_was_sent_is_told_to_be_unbilled(server: Server, cut: str) -> None:
+    """It was sent, and its provider bills it: nobody asks for nothing by hanging up."""
+    server.does(hangs())
+    door, seconds = Door(), 0.3 if cut == "by its deadline" else PATIENCE
+    with running(hosted(server), keys=door, limits={"max_seconds": seconds}) as here:
+        body = json.dumps(asking("jev", TEAM)).encode()
+        with socket.create_connection(("127.0.0.1", here.port), PATIENCE) as client:
+            client.sendall(head(len(body), "authorization: Bearer decide") + body)
+            server.wait()
+            if cut == "by its deadline":
+                assert client.recv(65536).startswith(b"HTTP/1.1 504")
+        wait_for(lambda: door.bills)
+    assert door.bills == ["unbilled"]
+
+
+TWICE = ["host", "authorization", "x-api-key", "content-type", "content-encoding"]
+
+
+@pytest.mark.parametrize("name", [*TWICE, "x-pointsman-subject"])
+def test_what_can_be_said_once_is_not_said_twice(name: str) -> None:
+    """RFC 9112 § 3.2: a proxy may have believed the other one."""
+    with (
+        running(told=scripted("tech")) as server,
+        socket.create_connection(("127.0.0.1", server.port), PATIENCE) as client,
+    ):
+        client.sendall(head(len(BODY), f"{name}: evil.example", f"{name}: localhost") + BODY)
+        replied = client.recv(65536)
+
+    assert replied.startswith(b"HTTP/1.1 400")
+    assert b"repeated_header" in replied
+
+
+def test_a_proxys_own_credentials_hide_no_key() -> None:
+    with running(keys=Door(), told=scripted("tech")) as server:
+        headers = {"authorization": "Basic Zm9v", "x-api-key": "decide"}
+        assert server.openai(asking("told", TEAM), headers=headers).status_code == 200
 
 
 # --- what was found out ------------------------------------------------------------------
@@ -380,6 +489,7 @@ def test_feedback_reaches_the_journal(tmp_path: Path) -> None:
         told = server.client.post("/v1/feedback", json={"decision": id_, "right": False})
         labelled = server.client.post("/v1/feedback", json={"decision": id_, "label": "billing"})
         unknown = server.client.post("/v1/feedback", json={"decision": "0" * 32, "right": True})
+        upper = server.client.post("/v1/feedback", json={"decision": id_.upper(), "right": False})
         bodies: list[Any] = [
             {"decision": id_},
             {"decision": id_[:8], "right": True},
@@ -389,14 +499,17 @@ def test_feedback_reaches_the_journal(tmp_path: Path) -> None:
             {"decision": id_, "right": True, "other": 1},
             [],
         ]
-        wrong = [server.client.post("/v1/feedback", json=body).status_code for body in bodies]
+        wrong = [server.client.post("/v1/feedback", json=body) for body in bodies]
 
     (trail,) = kept.trails()
     assert (told.status_code, told.json()) == (200, {"object": "feedback", "decision": id_})
-    assert labelled.status_code == 200
-    assert [(one.right, one.label) for one in trail.feedback] == [(False, None), (None, "billing")]
+    assert (labelled.status_code, upper.json()) == (200, told.json())
+    said = [(one.right, one.label) for one in trail.feedback]
+    assert said == [(False, None), (None, "billing"), (False, None)]
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "decision_not_found")
-    assert wrong == [400] * 7
+    assert [one.status_code for one in wrong] == [400] * 7
+    assert "right=" not in "".join(one.text for one in wrong)  # it is said for HTTP
+    assert "record" not in "".join(one.text for one in wrong)
 
 
 def test_feedback_without_a_journal_is_a_conflict() -> None:
@@ -456,6 +569,194 @@ def test_no_content_is_told(
     said += [*capfd.readouterr(), *[one.getMessage() for one in caplog.records]]
     ours = [text for text in said if MARK in text and "HTTP Request" not in text]
     assert ours == []
+
+
+# --- connections ---------------------------------------------------------------------------
+
+
+class Bare:
+    """
+    An application of the test's own behind our protocol.
+
+    Attributes:
+        seen: The head and the body of each request.
+
+    """
+
+    def __init__(self, answer: bytes = b"ok", **limits: Any) -> None:
+        self.seen: list[tuple[dict[bytes, bytes], bytes]] = []
+        self.gone, self.goes_on = threading.Event(), threading.Event()
+        self._answer = answer
+        self.refused: list[int] = []
+        protocol = bounded(ServerLimits(**limits), self.refused.append)
+        given: dict[str, Any] = {"log_config": None, "lifespan": "off", "timeout_keep_alive": 75}
+        self.server = Uvicorn(uvicorn.Config(self, http=protocol, port=0, **given))
+        self._thread = threading.Thread(target=self.server.run, daemon=True)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        self.seen.append((dict(scope["headers"]), body))
+        if scope["path"] == "/leaves":
+            await receive()
+            self.gone.set()
+        if scope["path"] == "/waits":
+            await asyncio.to_thread(self.goes_on.wait, PATIENCE)
+        length = [(b"content-length", b"%d" % len(self._answer))]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        await send({"type": "http.response.body", "body": self._answer})
+
+    def client(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self.server.listens.wait(PATIENCE)
+        self.port: int = self.server.servers[0].sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.should_exit = True
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+def got(path: str, *more: str) -> bytes:
+    return "\r\n".join([f"GET {path} HTTP/1.1", "host: localhost", *more, "", ""]).encode()
+
+
+LARGE = b"x" * 32_000_000  # more than a system keeps for a socket
+
+
+@pytest.mark.parametrize("more", [(), ("connection: close",)], ids=["kept", "closed"])
+def test_an_answer_that_nobody_reads_is_cut_off(more: tuple[str, ...]) -> None:
+    """Else whoever does not read has its place for ever, and twenty such have all of them."""
+    with Bare(LARGE, max_seconds=0.3) as bare, bare.client() as client:
+        client.sendall(got("/", *more))
+        wait_for(lambda: bare.seen)
+        wait_for(lambda: not bare.server.server_state.connections)
+
+
+def test_an_answer_that_is_read_slowly_is_read_to_its_end() -> None:
+    with Bare(LARGE, max_seconds=PATIENCE) as bare, bare.client() as client:
+        client.sendall(got("/", "connection: close"))
+        size = 0
+        while part := client.recv(65536):
+            size += len(part)
+
+    assert size > len(LARGE)
+
+
+def test_no_more_than_some_requests_are_sent_ahead() -> None:
+    """Each waits for the answers to those before it, in order; one more than 16 ends it."""
+    with Bare() as bare:
+        with bare.client() as client:
+            client.sendall(got("/waits") + got("/") * 15 + got("/", "connection: close"))
+            wait_for(lambda: bare.seen)
+            bare.goes_on.set()
+            said = b""
+            while part := client.recv(65536):
+                said += part
+        assert (said.count(b"HTTP/1.1 200"), len(bare.seen)) == (17, 17)
+
+        bare.goes_on.clear()
+        with bare.client() as client:
+            client.sendall(got("/waits") + got("/") * 17)
+            with contextlib.suppress(ConnectionResetError):
+                assert client.recv(65536) == b""
+        bare.goes_on.set()
+
+
+def test_hanging_up_is_heard_behind_requests_sent_ahead() -> None:
+    with Bare() as bare:
+        with bare.client() as client:
+            client.sendall(got("/leaves") + got("/"))
+            wait_for(lambda: bare.seen)
+        assert bare.gone.wait(PATIENCE)
+    assert len(bare.seen) == 1
+
+
+def test_what_follows_a_body_is_no_header() -> None:
+    """RFC 9110 § 6.5.1: a trailer says nothing of who asks, and a proxy does not look at it."""
+    trailer = b"host: localhost\r\nauthorization: Bearer one\r\nexpect: 100-continue\r\n"
+    with Bare() as bare, bare.client() as client:
+        chunked = got("/", "transfer-encoding: chunked").replace(b"localhost", b"evil.example")
+        client.sendall(chunked + b"2\r\n{}\r\n0\r\n" + trailer + b"\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+
+    assert bare.seen == [({b"host": b"evil.example", b"transfer-encoding": b"chunked"}, b"{}")]
+
+
+UPGRADES = {
+    "curl": ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABk"),
+    "a browser": ("connection: upgrade", "upgrade: websocket", "sec-websocket-key: x"),
+}
+
+
+@pytest.mark.parametrize("more", UPGRADES.values(), ids=UPGRADES)
+def test_who_would_rather_speak_another_protocol_is_answered_in_this(more: tuple[str, ...]) -> None:
+    """RFC 9110 § 7.8: as `curl --http2` and Java's client ask, with the body all the same."""
+    with Bare() as bare, bare.client() as client:
+        asked = got("/", "content-length: 6", *more)
+        client.sendall(asked + b'{"a"')
+        wait_for(lambda: bare.server.server_state.tasks)
+        client.sendall(b":1" + asked + b'{"b":2' + got("/", "connection: close"))
+        said = b""
+        while part := client.recv(65536):
+            said += part
+
+    assert said.count(b"HTTP/1.1 200") == 3
+    assert [body for _, body in bare.seen] == [b'{"a":1', b'{"b":2', b""]
+    assert not any(b"upgrade" in one for one, _ in bare.seen)
+
+
+def test_a_tunnel_is_refused() -> None:
+    with Bare() as bare, bare.client() as client:
+        client.sendall(b"CONNECT there:80 HTTP/1.1\r\nhost: there:80\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 400")
+
+    assert (bare.refused, bare.seen) == ([400], [])
+
+
+def test_what_no_route_takes_is_told_and_counted_as_other() -> None:
+    """Never by what the client wrote: neither in the log nor as a label."""
+    told: list[tuple[str, object, object]] = []
+    house = house_of(told=scripted("tech"))
+    house.access = Access(
+        lambda _, event, said: told.append((event, said["route"], said["status"]))
+    )
+    house.metrics = Metrics()
+    with Running(house) as server:
+        server.client.get("/zq7")
+        server.client.get("/v1/decisions")
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as client:
+            client.sendall(b"zq7\r\n\r\n")
+            client.recv(65536)
+        page = server.client.get("/metrics").text
+
+    statuses = [404, 405, 400]
+    assert told[:3] == [("server.request", "other", status) for status in statuses]
+    for status in statuses:
+        assert f'pointsman_http_requests_total{{route="other",status="{status}"}} 1.0' in page
+
+
+def test_a_request_that_is_cut_off_is_told() -> None:
+    told: list[object] = []
+    house = house_of(waits=(waiting := Waits()))
+    house.access = Access(lambda _, __, said: told.append(said["status"]))
+    with Running(house) as server:
+        body = json.dumps(asking("waits", TEAM)).encode()
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(head(len(body)) + body + got("/healthz"))
+            assert waiting.entered.wait(PATIENCE)
+        assert waiting.cancelled.wait(PATIENCE)
+        wait_for(lambda: told)
+
+    assert told == [499]
 
 
 # --- whatever comes ----------------------------------------------------------------------
@@ -527,7 +828,7 @@ def test_no_body_is_answered_with_a_bug(posted: Posted, body: object, path: str)
     """Law: whatever a client sends, the status is an answer or the client's own fault."""
     status = posted(path, json.dumps(body).encode())
 
-    assert status in {200, 400, 404, 409, 422, 502}
+    assert status in {200, 400, 404, 409, 422, 424, 502}
 
 
 @settings(max_examples=100, deadline=None)

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman import HttpResponse, NoAnswer, Reason
-from pointsman.gateway.wire.faults import fault_of, is_final
+from faulty import ASK
+from pointsman import HttpResponse, NoAnswer, Reason, Usage
+from pointsman.gateway.wire import openai as openai_dialect
+from pointsman.gateway.wire import systemone as systemone_dialect
+from pointsman.gateway.wire.faults import fault_inside, fault_of, is_final
 
 
 def openai(code: object = None, kind: str = "invalid_request_error") -> dict[str, Any]:
@@ -102,6 +105,16 @@ FAULTS: Mapping[str, tuple[int, Any, Reason, bool, bool]] = {
         True,
     ),
     "vercel 422, wrapped": (422, {"error": {"message": WRAPPED}}, Reason.TOO_LARGE, False, True),
+    **{
+        f"vercel {status}, wrapped": (
+            status,
+            {"error": {"message": WRAPPED, "type": "internal_server_error"}},
+            Reason.TOO_LARGE,
+            False,
+            True,
+        )
+        for status in (404, 424, 429, 500, 502, 503)
+    },
     "vercel /typesafe": (
         400,
         {"message": "secret", "error_type": "max_tokens_exceeded"},
@@ -110,7 +123,7 @@ FAULTS: Mapping[str, tuple[int, Any, Reason, bool, bool]] = {
         True,
     ),
     # TypeSafe, §4.3: `detail` as an object, a text or a list
-    "typesafe 400": (400, typesafe("api_usage_error"), Reason.REJECTED, False, True),
+    "typesafe 400": (400, typesafe("api_usage_error"), Reason.REJECTED, True, True),
     "typesafe 400, too long": (
         400,
         {"detail": {"error_type": "max_tokens_exceeded"}},
@@ -207,6 +220,67 @@ def test_an_error_body_says_why_and_whether_to_ask_again(
     assert "secret" not in str(fault)
 
 
+# an error that came as a success → reason, whether the operator must act
+INSIDE: Mapping[str, tuple[Any, Reason, bool]] = {
+    "authentication": (openai(None, "authentication_error"), Reason.AUTH, False),
+    "the key": (openai("invalid_api_key"), Reason.AUTH, False),
+    "no card": (vercel("customer_verification_required"), Reason.AUTH, False),
+    "quota": (openai("insufficient_quota"), Reason.PAYMENT, True),
+    "rate": (vercel("rate_limit_exceeded"), Reason.RATE_LIMITED, False),
+    "model": (openai("model_not_found"), Reason.REJECTED, True),
+    "nothing there": (vercel("not_found"), Reason.REJECTED, True),
+    "usage": (typesafe("api_usage_error"), Reason.REJECTED, True),
+    "typesafe, the key": (typesafe("authentication_error"), Reason.AUTH, False),
+    "typesafe, long": (typesafe("max_tokens_exceeded"), Reason.TOO_LARGE, False),
+    "wrapped": ({"error": {"message": WRAPPED}}, Reason.TOO_LARGE, False),
+    "refused": (openrouter(502, "OpenAI refused to answer question"), Reason.REFUSED, False),
+    "a status as a text": (openai("401"), Reason.AUTH, False),
+    "the first one counts": ({"error": {"code": 402, "type": "forbidden"}}, Reason.PAYMENT, False),
+    "no status": (openrouter(200), Reason.PROVIDER_ERROR, False),
+    "no status either": (openrouter(600), Reason.PROVIDER_ERROR, False),
+    "who knows": (openai(None, "server_error"), Reason.PROVIDER_ERROR, False),
+    "a text": ({"error": "secret"}, Reason.PROVIDER_ERROR, False),
+    "clef, the key": (clef(10000), Reason.AUTH, True),
+    "clef, capacity": (clef(3040), Reason.PROVIDER_ERROR, False),
+    **{
+        f"openrouter {status}": (openrouter(status), reason, operator)
+        for status, reason, operator in (
+            (400, Reason.REJECTED, False),
+            (401, Reason.AUTH, False),
+            (402, Reason.PAYMENT, False),
+            (403, Reason.AUTH, False),
+            (404, Reason.REJECTED, True),
+            (413, Reason.TOO_LARGE, False),
+            (429, Reason.RATE_LIMITED, False),
+            (502, Reason.PROVIDER_ERROR, False),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(("body", "reason", "operator"), INSIDE.values(), ids=INSIDE)
+@pytest.mark.parametrize("dialect", [openai_dialect, systemone_dialect])
+def test_an_error_inside_a_success_is_judged_as_if_it_had_the_status_that_it_names(
+    dialect: Any,
+    body: Any,
+    reason: Reason,
+    operator: bool,  # noqa: FBT001
+) -> None:
+    """protocols §3.3, §14.3: an empty purse or a bad key is none the less one for its 200."""
+    said = {"model": "m", "usage": {"input_tokens": 7}, **body}
+    if "errors" in body:  # Cloudflare's envelope, taken off before
+        assert fault_inside(json.dumps(body).encode()).reason is reason
+        return
+    with pytest.raises(NoAnswer) as caught:
+        dialect.decode(ASK, json.dumps(said).encode())
+
+    fault = caught.value
+    assert (fault.reason, fault.operator) == (reason, operator)
+    assert fault.reply is not None
+    assert fault.reply.usage == Usage(7)
+    assert "secret" not in str(fault)
+
+
 @given(
     status=st.sampled_from([302, 400, 401, 402, 403, 404, 408, 413, 422, 424, 429, 500, 529]),
     content=st.binary(max_size=40)
@@ -228,3 +302,4 @@ def test_any_body_is_a_fault_with_a_listed_reason(status: int, content: bytes) -
     assert isinstance(fault, NoAnswer)
     assert fault.reason in Reason
     assert is_final(HttpResponse(status, {}, content)) in (True, False)
+    assert fault_inside(content).reason in Reason

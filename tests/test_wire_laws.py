@@ -38,13 +38,12 @@ both = pytest.mark.parametrize("dialect", [OPENAI, SYSTEMONE], ids=["openai", "s
 
 words = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
 labels = words.filter(lambda text: ": " not in text and not text.endswith(":"))
-menu = st.dictionaries(words, st.text(max_size=12), min_size=2, max_size=10)
+descriptions = st.text(max_size=12).map(lambda text: text if text.strip() else "")
+menu = st.dictionaries(words, descriptions, min_size=2, max_size=10)
 meanings = st.text(max_size=12)
 predicates = st.builds(Predicate, words, meanings, meanings)
 choices = st.builds(Choice, words, menu)
-scores = st.builds(
-    Score, words, st.dictionaries(labels, st.text(max_size=12), min_size=2, max_size=10)
-)
+scores = st.builds(Score, words, st.dictionaries(labels, descriptions, min_size=2, max_size=10))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
@@ -80,15 +79,19 @@ def _answers(question: Question) -> st.SearchStrategy[RawAnswer]:
 
 
 def told(question: Question, answer: RawAnswer) -> RawAnswer:
-    """What is left of an answer once it is written: what is stated is sure; §12 for the rest."""
+    """What is left of an answer once it is written: all options (§9), no bare truth; §12."""
     if isinstance(answer, Stated):
-        return Held(float(answer.holds))
+        return Refused()
     if not isinstance(answer, Chosen | Scored):
         return answer
     if not answer.probabilities:  # a zero without a distribution is none (§2.4)
         return msgspec.structs.replace(
             answer, probabilities=None, confidence=answer.confidence or None
         )
+    if isinstance(answer, Chosen):
+        assert isinstance(question, Choice)
+        spread = {one: (answer.probabilities or {}).get(one, 0.0) for one in question.options}
+        answer = msgspec.structs.replace(answer, probabilities=spread)
     if answer.confidence is not None:
         return answer
     return msgspec.structs.replace(answer, confidence=min(1.0, formula(question, answer)))
@@ -266,7 +269,7 @@ def test_typesafe_sdk_takes_every_reply_by_its_own_types(
         systemone.encode_reply(served(ask), answers, model="m", usage=Usage(1, 2))
     )
 
-    given_ones = {name for name, one in answers.items() if not isinstance(one, Refused)}
+    given_ones = {name for name, one in answers.items() if not isinstance(one, Refused | Stated)}
     assert read.answers.keys() == given_ones
     assert (read.usage.input_tokens, read.usage.output_tokens) == (1, 2)
 

@@ -634,7 +634,7 @@ def test_a_reply_is_written_as_clients_require_it() -> None:
         "answers": [
             {"type": "predicate", "name": "q", "probability": 0.75},
             {"type": "refusal", "name": None},
-            {"type": "predicate", "name": "r", "probability": 0},
+            {"type": "refusal", "name": "r"},
         ],
         "model": "jev",
         "usage": {

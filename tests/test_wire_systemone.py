@@ -564,7 +564,7 @@ BAD: Mapping[str, tuple[bytes, str | None]] = {
     "blank instructions": (request({"type": "noul", "instructions": " "}), "questions[0]"),
     "257 options": (
         request({"type": "choice", "criteria": {f"{at}": None for at in range(257)}}),
-        "questions[0]",
+        "questions[0].criteria",
     ),
     "a level twice": (
         request({"type": "score", "criteria": ["secret", "secret"]}),
@@ -599,7 +599,7 @@ def test_a_box_is_told_as_what_it_is() -> None:
 
 
 def test_a_reply_is_written_as_clients_require_it() -> None:
-    """§4.2; a refused question has no answer, and money stands where Vercel puts it (§2.7)."""
+    """§4.2; a refusal and a bare truth are no answers; money stands where Vercel puts it (§2.7)."""
     added = {name: Predicate("?") for name in ("no", "late", "said")}
     questions: dict[str, Question] = {**REFUND.questions, **added}
     answers: dict[str, RawAnswer] = {
@@ -621,7 +621,6 @@ def test_a_reply_is_written_as_clients_require_it() -> None:
             "angry": {"type": "noul", "noul": 0.93},
             "team": {"type": "choice", "choice": "billing", "confidence": 0, "probabilities": {}},
             "risk": RESPONSE["answers"]["risk"],  # type: ignore[index]
-            "said": {"type": "noul", "noul": 1},
         },
         "usage": {"input_tokens": 5, "output_tokens": 2},
         "provider_metadata": {"pointsman": {"reason": "ok"}, "gateway": {"cost": "0.5"}},

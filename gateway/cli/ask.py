@@ -13,6 +13,7 @@ from ..errors import Reason, SetupError
 from ..settings import CURRENT
 from . import screen
 from .describing import word
+from .doctor import WORKS
 from .points import warned
 from .reading import NotJson, TooDeep, json_file, parsed, whole
 from .session import Session, chosen, heeded
@@ -23,8 +24,23 @@ if TYPE_CHECKING:
     from ..questions import Ask
     from ..records import Attempt, Decision
 
+NO_NUMBER = Reason.CONFIDENCE_MISSING
 SHOWN = 5  # most likely outcomes that are worth a line
 BAR = 20  # characters of a whole bar
+FAILED = {
+    Reason.AUTH: "did not take its key",
+    Reason.PAYMENT: "wants to be paid",
+    Reason.REJECTED: "rejected the request",
+    Reason.RATE_LIMITED: "was asked too often",
+    Reason.TIMEOUT: "did not answer in time",
+    Reason.TRANSPORT: "could not be reached",
+    Reason.BREAKER_OPEN: "is left alone for now, after faults",
+    Reason.OVER_BUDGET: "has used up its budget",
+    Reason.PROVIDER_ERROR: "failed",
+    Reason.TOO_LARGE: "does not take so much",
+    Reason.UNSUPPORTED: "cannot answer such a question",
+}
+"""How an ask ended that nobody answered."""
 
 
 def ask(  # noqa: PLR0913 - options of a command
@@ -142,10 +158,22 @@ def _style(decision: Decision[Any]) -> str:
 
 def _who(decision: Decision[Any]) -> str:
     if decision.undecided:
-        return "Nobody was sure enough: this is the point's own outcome in doubt."
+        return f"{_doubt(decision.record.attempts)}: this is the point's own outcome in doubt."
     if decision.provider == CURRENT:
         return "Your program's own function decides here."
     return f"{decision.provider}, confidence {decision.confidence:.3f}"
+
+
+def _doubt(attempts: tuple[Attempt, ...]) -> str:
+    """Say why nobody decided: answers that were too unsure, or a provider that gave none."""
+    asked = [one for one in attempts if one.provider != CURRENT]
+    failed = next((one for one in asked if one.reason not in WORKS), None)
+    if failed is None:
+        return "Nobody was sure enough"
+    how = FAILED.get(failed.reason, "gave no answer that can be believed")
+    told = f"{failed.provider} {how} (`pointsman doctor --live` says what to do)"
+    others = any(one.reason in WORKS for one in asked)
+    return f"{told}, and nobody else was sure enough" if others else told
 
 
 def _likely(asked: Ask, answers: Any) -> None:  # noqa: ANN401 - question → answer
@@ -173,7 +201,8 @@ def _attempts(attempts: tuple[Attempt, ...]) -> None:
     headings = ("asked", "verdict", "confidence", "time", "cost")
     tried = screen.table(*headings, right=("time", "cost"), loose=("asked",))
     for one in attempts:
-        sure = "–" if one.minimum is None else f"{one.confidence:.3f} of {one.minimum:.2f}"
+        told = one.minimum is not None and one.answers and one.reason is not NO_NUMBER
+        sure = f"{one.confidence:.3f} of {one.minimum:.2f}" if told else "–"
         usd = None if one.usage is None else one.usage.cost_usd
         style = screen.GOOD if one.reason is Reason.OK else screen.OTHER
         tried.add_row(

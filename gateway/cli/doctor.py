@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ..discovery import discover
 from ..errors import Fault, Reason, SetupError
-from ..journaling import JOURNAL, store_of
+from ..journaling import JOURNAL, journal_settings, store_of
 from ..points import DecisionPoint
 from ..questions import Choice
 from ..settings import CURRENT, PREFIX
@@ -81,19 +81,21 @@ def doctor(
 
 
 def _journal(gateway: Gateway) -> list[Fault]:
-    """Look into the journal's database, if one is kept."""
-    if not gateway.settings.globals.journaled:
+    """Try the journal, if one is kept: its database and its spool."""
+    wanted = journal_settings(gateway.settings)
+    if wanted is None:
         return []
     from ..journal.store import StoreDown
+    from ..journal.trial import tried
 
     store = store_of(gateway.settings)
     try:
-        kept = 0 if store.missing else sum(store.points().values())
+        tried(wanted)
+        kept = sum(store.points().values())
     except SetupError as error:
         return list(error.faults)
     except StoreDown as down:
-        fix = "Records wait in the spool until it can be reached: see to the database"
-        return [Fault(JOURNAL, f"its database cannot be used now: {down}", fix)]
+        return [Fault(JOURNAL, f"its database cannot be used now: {down}", down.fix)]
     finally:
         store.close()
     _good("journal", f"{kept:,} decision{'' if kept == 1 else 's'}")

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import SetupError, raise_all
-from ..settings import CURRENT, PREFIX, Settings
-from . import screen
+from ..environment import Environment
+from ..errors import Fault, SetupError, raise_all
+from ..journaling import JOURNAL, journal_settings
+from ..settings import CURRENT, Settings
+from . import beside, screen
 from .doctor import STANDS_IN
+from .listening import HOST, is_loopback, listen, resolved
 from .points import checked
-from .serving import Order, run
-from .session import HERE, Session
+from .serving import Order, run, undisturbed
+from .session import Session
 
 if TYPE_CHECKING:
     import socket
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from ..server.settings import ServerSettings
 
 NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client", "sqlalchemy", "alembic")
-HOST, PORT, WORKERS = "SERVER_HOST", "SERVER_PORT", "SERVER_WORKERS"
+PORT, WORKERS = "SERVER_PORT", "SERVER_WORKERS"
 
 
 def serve(
@@ -48,6 +51,7 @@ def serve(
     """Decide over HTTP, in the dialects of OpenAI's and TypeSafe's decision APIs."""
     session: Session = ctx.obj
     session.app = app or session.app
+    undisturbed()
     _installed()
     options = {HOST: host, PORT: port, WORKERS: workers}
     given = {
@@ -55,14 +59,13 @@ def serve(
         for name, value in options.items()
         if value is not None
     }
-    with session.by_option(given) as gateway:
-        served, panel = _checked(session, gateway, given)
-        listening = _listening(served)
-        kept = gateway.settings.variables.values
+    given.update(_kept_here(session))
+    with session.by_option(given, keeps=False) as gateway:
+        served, panel, keyed = _checked(session, gateway, given)
+        _tried(gateway)
+        listening = listen(served)
     over = {name: value for name, (value, _) in given.items()}
-    if kept.get(f"{PREFIX}JOURNAL") == HERE:
-        over[f"{PREFIX}JOURNAL"] = HERE
-    order = Order(session.env_file, session.app, over)
+    order = Order(session.env_file, session.app, over, locked=keyed)
     raise typer.Exit(run(order, served, listening, lambda: _show(panel, served, listening)))
 
 
@@ -80,11 +83,48 @@ def _installed() -> None:
         raise SetupError.of("serve", problem, 'Run: pip install "pointsman[cli,server]"')
 
 
+def _kept_here(session: Session) -> dict[str, tuple[str, str]]:
+    """
+    Keep what is decided beside the project, where no variable says where.
+
+    A journal that is there holds the keys too: it is used, or it ends the command, but it is
+    never passed over.
+    """
+    if JOURNAL in Environment.read(None, session.env_file).values:
+        return {}
+    if beside.takes() or beside.there():
+        return {JOURNAL: (beside.HERE, JOURNAL)}
+    problem = "this folder takes no journal: nothing is kept, and no key is asked for"
+    fix = "Name one, as in sqlite:////var/lib/pointsman/journal.db, or write `off`"
+    screen.faults([Fault(JOURNAL, problem, fix)], "!", screen.OTHER)
+    return {}
+
+
+def _tried(gateway: Gateway) -> None:
+    """
+    Make sure that what is decided can be kept, before anything is.
+
+    Raises:
+        SetupError: It cannot.
+
+    """
+    kept = journal_settings(gateway.settings)
+    if kept is None:
+        return
+    from ..journal.trial import tried
+    from ..journal.troubles import StoreDown
+
+    try:
+        tried(kept)
+    except StoreDown as down:
+        raise SetupError.of(JOURNAL, f"what is decided cannot be kept: {down}", down.fix) from None
+
+
 def _checked(
     session: Session, gateway: Gateway, given: Mapping[str, tuple[str, str]]
-) -> tuple[ServerSettings, list[tuple[str, str]]]:
+) -> tuple[ServerSettings, list[tuple[str, str]], bool]:
     """
-    Find what is wrong before anybody is served, and describe the rest.
+    Find what is wrong before anybody is served, and describe the rest; say if keys are asked for.
 
     Raises:
         SetupError: With what has to be put right.
@@ -100,15 +140,16 @@ def _checked(
     if served.workers > 1 and not hasattr(signal, "pthread_sigmask"):
         problem = "several workers share no socket on this system"
         raise SetupError.of(WORKERS, problem, "Serve with one, or on Linux or macOS")
+    resolved(served)
     keys = Keys.of(gateway.settings)
     keyed = keys.any()
     keys.close()
-    if not keyed and not _is_loopback(served.host):
+    if not keyed and not is_loopback(served.host):
         problem = f"other machines reach {served.host}, and no key was ever made"
         fix = "Run `pointsman keys create NAME`, or serve on 127.0.0.1"
         raise SetupError.of(HOST, problem, fix)
     screen.faults([*odd, *ServerSettings.strayed(settings)], "!", screen.OTHER)
-    return served, _panel(gateway, served, keyed=keyed)
+    return served, _panel(gateway, served, keyed=keyed), keyed
 
 
 def _variables(session: Session, given: Mapping[str, tuple[str, str]]) -> Settings:
@@ -150,40 +191,6 @@ def _journal(gateway: Gateway) -> str:
         return "off"
     where = kept.journal if kept.journal.startswith("sqlite:") else "PostgreSQL"
     return f"{where}, content {kept.journal_content}"
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches *host*; of other names than localhost nobody knows."""
-    from ..server.house import is_loopback
-
-    return is_loopback((f"[{host}]" if ":" in host else host).encode())
-
-
-def _listening(served: ServerSettings) -> socket.socket:
-    """
-    Listen; what comes before the first worker is ready waits.
-
-    Raises:
-        SetupError: The address cannot be had.
-
-    """
-    import socket
-
-    from ..server.serving import BACKLOG
-
-    host = served.host.strip("[]")
-    try:
-        family = socket.getaddrinfo(host, served.port, type=socket.SOCK_STREAM)[0][0]
-        both = host == "::" and socket.has_dualstack_ipv6()  # every address, of both kinds
-        return socket.create_server(
-            (host, served.port), family=family, backlog=BACKLOG, dualstack_ipv6=both
-        )
-    except socket.gaierror:
-        problem = f"{served.host!r} is no address of this machine"
-        raise SetupError.of(HOST, problem, "Name one, such as 127.0.0.1") from None
-    except OSError as error:
-        problem = f"port {served.port} of {served.host} cannot be had ({error.strerror or error})"
-        raise SetupError.of(PORT, problem, "End what has it, or name another") from None
 
 
 def _show(panel: list[tuple[str, str]], served: ServerSettings, listening: socket.socket) -> None:

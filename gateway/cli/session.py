@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
-import sys
-import traceback
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 
 from msgspec.structs import replace
 
@@ -21,9 +17,10 @@ from ..gateway import Gateway
 from ..plugins import Observer
 from ..points import DecisionPoint, suffix_of
 from ..settings import PREFIX, Settings
+from .beside import HERE, takes
+from .programs import imported
 
 LOG = f"{PREFIX}LOG"
-HERE = "sqlite:///.pointsman/journal.db"  # in the folder of the project that it is about
 ENV_FILE = Path(".env")
 
 
@@ -93,13 +90,13 @@ class Session:
         if LOG not in read.values:
             over[LOG] = "off"  # a person looks at tables; events between them are noise
         # in a folder that takes nothing, a journal that nobody asked for is no reason to stop
-        if keeps and f"{PREFIX}JOURNAL" not in read.values and os.access(Path.cwd(), os.W_OK):
+        if keeps and f"{PREFIX}JOURNAL" not in read.values and takes():
             over.setdefault(f"{PREFIX}JOURNAL", HERE)
         if self.app is None:
             settings = Settings.read({**os.environ, **over}, self.env_file)
             return Gateway(settings, stand_in=True)
         self._lend_all(read.values, over)
-        return _imported(self.app)
+        return imported(self.app)
 
     def served(self, over: Mapping[str, str], observers: Sequence[Observer]) -> Gateway:
         """
@@ -117,8 +114,12 @@ class Session:
             environ = {**os.environ, **over}
             return Gateway.from_env(environ, self.env_file, observers=observers, stand_in=True)
         self._lend_all(Environment.read(None, self.env_file).values, over)
-        gateway = _imported(self.app)
-        gateway.take_over(observers)
+        try:
+            gateway = imported(self.app)
+            gateway.take_over(observers)
+        except SetupError:
+            self._take_back()
+            raise
         return gateway
 
     def reload(self, gateway: Gateway, over: Mapping[str, str]) -> None:
@@ -218,49 +219,3 @@ def heeded(gateway: Gateway, point: DecisionPoint, provider: str | None) -> None
     if provider is not None and gateway.plan(point).provider != provider:
         problem = "the program's gateway does not take its variables from the environment"
         raise SetupError.of("--provider", problem, "Use `Gateway.from_env()`, or leave it out")
-
-
-def _imported(app: str) -> Gateway:
-    name, _, attribute = app.partition(":")
-    if not name or not attribute:
-        raise SetupError.of("--app", f"{app!r} is not of the form module:gateway", "Correct it")
-    before = name in sys.modules
-    module = _module(name)
-    found: object = module
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if isinstance(found, Gateway):
-        if before:  # it read its variables then, and this command has set others
-            found.reload()
-        return found
-    there = [key for key, value in vars(module).items() if isinstance(value, Gateway)]
-    hint = f"It has: {', '.join(there)}" if there else "Make one there with `Gateway.from_env()`"
-    raise SetupError.of("--app", f"{attribute!r} of {name} is no Gateway", hint)
-
-
-def _module(name: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # what the program says is not our answer
-            return importlib.import_module(name)
-    except SetupError:
-        raise
-    except SystemExit as error:
-        problem = f"importing {name!r} ends the program (SystemExit: {error})"
-        fix = 'Put what it runs under `if __name__ == "__main__":`'
-        raise SetupError.of("--app", problem, fix) from None
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise _broken(name, error) from error
-        problem = f"there is no module {name!r} in {Path.cwd()}"
-        raise SetupError.of("--app", problem, "Correct it, or go to the program's folder") from None
-    except Exception as error:
-        raise _broken(name, error) from error
-
-
-def _broken(name: str, error: Exception) -> SetupError:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(frame.filename).name}:{frame.lineno}"
-    problem = f"importing {name!r} raised {type(error).__name__}: {error} ({where})"
-    return SetupError.of("--app", problem, "Correct the module")

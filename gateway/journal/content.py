@@ -141,6 +141,13 @@ def _how(first: str = "Set") -> str:
     return f"{first} it to what `openssl rand -hex 32` prints"
 
 
+MADE = "a key of the hashes was made beside a journal that was there before"
+MADE_FIX = (
+    "If that one had a key, restore its file, or the subjects are not found; if not, back up the "
+    "new one with the journal"
+)
+
+
 class Content:
     """
     Makes rows of entries, and keeps of their content what the operator allows.
@@ -178,7 +185,7 @@ class Content:
         self._key.get()
         self._ready = True
         if self._key.late:
-            self._say("warning", "journal.key_made")
+            self._say("warning", "journal.key_made", problem=MADE, fix=MADE_FIX)
 
     @property
     def keyless(self) -> bool:

@@ -13,7 +13,9 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
 
+import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from ..errors import SetupError
@@ -33,13 +35,18 @@ class Database:
     """
     A database that is brought to the newest revision before its first use.
 
+    Args:
+        address: Where it is.
+        only_reads: A SQLite file that this user may not write is read as it is.
+
     Attributes:
         file: Where a SQLite journal is; None for a server.
 
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, only_reads: bool = False) -> None:
         self._address = address
+        self._only_reads = only_reads
         self._lock = Lock()
         self._open: _Open | None = None
         self._process = 0
@@ -47,6 +54,22 @@ class Database:
 
     def __repr__(self) -> str:
         return f"Database({self._address!r})"
+
+    @property
+    def missing(self) -> bool:
+        """
+        Whether it is a SQLite file that is not there yet; nothing is made by asking.
+
+        Raises:
+            SetupError: This user may not look.
+
+        """
+        try:
+            return self.file is not None and not self.file.exists()
+        except OSError as error:
+            problem = f"its folder cannot be read ({error.strerror})"
+            fix = "Let this user read and write it, or name another file"
+            raise SetupError.of(WHERE, problem, fix) from None
 
     @contextmanager
     def transaction(self, purpose: Purpose) -> Generator[Connection]:
@@ -100,6 +123,8 @@ class Database:
     def _opened(self) -> _Open:
         if self.file is None:
             there = _Open(_engine(self._address), None)
+        elif self._only_reads and not _writable(self.file):
+            there = _Open(_sqlite(_as_it_is(self._address, self.file)), _identity(self.file))
         else:
             identity = _made(self.file)
             there = _Open(_sqlite(self._address), identity)
@@ -192,6 +217,19 @@ def _made(file: Path) -> Identity | None:
         # only a new one is touched: closing it takes SQLite's locks off a file that others use
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     return _identity(file)
+
+
+def _writable(file: Path) -> bool:
+    """Whether SQLite can write: into the file, and its log beside it."""
+    return all(os.access(one, os.W_OK) for one in (file, file.parent))
+
+
+def _as_it_is(address: Address, file: Path) -> Address:
+    """Read *file* without making anything beside it; its log, if there is one, is heeded."""
+    query = {"mode": ("ro",), "uri": ("true",)}
+    if not file.with_name(f"{file.name}-wal").exists():
+        query["immutable"] = ("1",)  # else SQLite wants to make a log to read without one
+    return msgspec.structs.replace(address, database=f"file:{quote(str(file))}", query=query)
 
 
 def _identity(file: Path) -> Identity | None:

@@ -52,3 +52,9 @@ class Shadowed(msgspec.Struct, frozen=True, gc=False):
 
 
 Entry: TypeAlias = Decided | Shadowed | FeedbackRow
+
+
+def weight(item: object) -> int:
+    """Count the characters of the state that an entry holds; 0 for what holds none."""
+    ask = getattr(item, "ask", None)
+    return 0 if ask is None else len(ask.text)

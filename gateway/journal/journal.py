@@ -22,6 +22,7 @@ import msgspec
 from ..errors import SetupError, raise_all
 from ..masking import Mask
 from .addresses import WHERE, Address, address
+from .backlog import Backlog
 from .content import Content, Keep, Key
 from .entries import Entry
 from .exits import CLOSING, forget_all
@@ -149,6 +150,14 @@ class Journal:
     def lost(self) -> int:
         """How many entries were put in this process and can never be read."""
         return self._writer.lost
+
+    @property
+    def backlog(self) -> Backlog:
+        """What this process has not brought into the database, and why."""
+        waiting = self._writer.waiting + self._loader.waiting
+        if self._writer.down:
+            return Backlog("spool_down", waiting, self.lost)
+        return Backlog("database_down" if self._loader.down else None, waiting, self.lost)
 
     @property
     def keyless(self) -> bool:

@@ -15,7 +15,7 @@ from .store import Store, StoreDown
 LINGER = 0.1  # seconds in which rows gather: while few come, ten transactions a second at most
 PLENTY = 500  # rows that need not wait for more: a whole batch
 PAUSES = (0.1, 10.0)  # seconds until the database is tried again, doubled from the first on
-ADOPT = 60.0  # seconds between looks for what other processes left
+ADOPT = 10.0  # seconds between looks for what other processes left
 
 
 class Mark:
@@ -89,6 +89,16 @@ class Loader:
                 self._store = Store.open(self._url)
             return self._store
 
+    @property
+    def down(self) -> bool:
+        """Whether the database did not take rows when it was last tried."""
+        return self._down is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many rows in the spool the database does not have yet."""
+        return self._spool.rows
+
     # --- from other threads ---------------------------------------------------------------
 
     def start(self) -> None:
@@ -122,7 +132,8 @@ class Loader:
         self._work.set()
 
     def stop(self, until: float) -> None:
-        """Load what is there, no longer than *until* (monotonic seconds), and end."""
+        """Load what is there, also of dead processes, until *until* (monotonic), and end."""
+        self._looked = -math.inf
         self._until = until
         self._hurry.set()
         self._work.set()

@@ -8,7 +8,6 @@ in no message.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -76,8 +75,7 @@ class Store:
     @property
     def missing(self) -> bool:
         """Whether it is a SQLite file that is not there yet; nothing is made by asking."""
-        file: Path | None = self._database.file
-        return file is not None and not file.exists()
+        return self._database.missing
 
     def write(self, rows: Sequence[Row]) -> tuple[Row, ...]:
         """

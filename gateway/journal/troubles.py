@@ -17,23 +17,49 @@ from .places import NO_DATABASE, NO_DATABASE_FIX
 if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
 
+AGAIN = "Nothing is lost by it; try again"
+LOCKED = "another process holds its lock"
+NO_HOST = (
+    "it cannot be reached: its host is unknown",
+    "Correct the host in its URL, or this machine's DNS",
+)
+START = "Start it, or correct host and port in its URL"
+NO_SERVER = "it cannot be reached: nothing answers at its host and port", START
+NO_RIGHT = "its user has no right to do this", "Let it, or name another user in its URL"
+FULL = "its disk is full", "Make room on it"
+READ_ONLY = "it cannot be written", "Let this user write it and its folder, or name another"
+HELD = LOCKED, "Nothing is lost by it; try again, or end that process"
+STRANGER = "the server turns its user away", "Correct user and password in its URL"
+
 KNOWN = {
-    "locked": "another process holds its lock",
-    "busy": "another process holds its lock",
-    "lock timeout": "another process holds its lock",
-    "statement timeout": "it is too slow",
-    "full": "its disk is full",
-    "no space left": "its disk is full",
-    "readonly": "it cannot be written",
-    "read-only": "it cannot be written",
-    "permission denied": "its user has no right to do this",
-    "authentication": "the server turns its user away",
-    "no password": "the server asks for a password",
-    "does not exist": "there is no such database or user",
-    "too many": "the server takes no more connections",
-    "timeout": "the server does not answer",
+    "locked": HELD,
+    "busy": HELD,
+    "lock timeout": HELD,
+    "statement timeout": ("it is too slow", AGAIN),
+    "full": FULL,
+    "no space left": FULL,
+    "readonly": READ_ONLY,
+    "read-only": READ_ONLY,
+    "unable to open": (
+        "its file cannot be opened",
+        "Let this user read and write it and its folder, or name another",
+    ),
+    "disk i/o": ("its disk does not read or write", "See to the disk, or name a file on another"),
+    "permission denied": NO_RIGHT,
+    "authentication": STRANGER,
+    "no password": ("the server asks for a password", "Write it into its URL"),
+    "does not exist": ("there is no such database or user", "Make it, or correct its URL"),
+    "too many": ("the server takes no more connections", "Allow more, or try again"),
+    "name or service": NO_HOST,
+    "resolve": NO_HOST,
+    "translate host": NO_HOST,
+    "getaddrinfo": NO_HOST,
+    "refused": NO_SERVER,
+    "unreachable": NO_SERVER,
+    "no route": NO_SERVER,
+    "timeout": ("the server does not answer", START),
 }
-"""Part of a database's message → what is said of it; the first that is found."""
+"""Part of a database's message → what is said of it, and what to do; the first that is found."""
 
 DAMAGED = ("not a database", "malformed", "encrypted")
 
@@ -43,7 +69,15 @@ class StoreDown(Exception):
     The database cannot be reached, or is locked or full beyond its patience.
 
     Nothing is lost by it: what was to be written is still to be written. Try again later.
+
+    Attributes:
+        fix: What an operator does about it.
+
     """
+
+    def __init__(self, problem: str, fix: str = AGAIN) -> None:
+        super().__init__(problem)
+        self.fix = fix
 
 
 @contextmanager
@@ -70,8 +104,11 @@ def told() -> Generator[None]:
 
 
 REFUSED = {  # by PostgreSQL's code of the error
-    "3F000": "it has none of the schemas that the URL's search_path names: CREATE SCHEMA one",
-    "42501": "its user may not make or write the journal's tables",
+    "3F000": (
+        "it has none of the schemas that the URL's search_path names: CREATE SCHEMA one",
+        "Make one, or correct the URL",
+    ),
+    "42501": ("its user may not make or write the journal's tables", "GRANT it the right to"),
 }
 
 
@@ -81,6 +118,7 @@ def _ours(error: DBAPIError) -> Exception:
         return SetupError.of(WHERE, NO_DATABASE, NO_DATABASE_FIX)
     state = getattr(error.orig, "sqlstate", None)
     if state in REFUSED:
-        return StoreDown(REFUSED[state])
+        return StoreDown(*REFUSED[state])
     known = (meaning for part, meaning in KNOWN.items() if part in said)
-    return StoreDown(next(known, f"it cannot be reached ({type(error.orig).__name__})"))
+    unknown = f"it cannot be reached ({type(error.orig).__name__})", AGAIN
+    return StoreDown(*next(known, unknown))

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from ..forks import Lock
 from . import exits
 from .content import Content, Say
-from .entries import Entry
+from .entries import Entry, weight
 from .exits import CLOSING
 from .loader import Loader, Mark
 from .places import KEY, SPOOL, told
@@ -49,6 +49,10 @@ class Writer:
         loader: Is told.
         say: Tells events.
 
+    Attributes:
+        lost: How many entries were put and can never be read.
+        down: Whether the disk did not write when it was last tried.
+
     """
 
     def __init__(self, content: Content, spool: Spool, loader: Loader, say: Say) -> None:
@@ -63,15 +67,15 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._until: float | None = None
         self._waiting: set[Mark] = set()
-        self._lost = 0
+        self.lost = 0
         self._said = 0.0
-        self._down = False
+        self.down = False
         self._told: set[str] = set()
 
     @property
-    def lost(self) -> int:
-        """How many entries were put and can never be read."""
-        return self._lost
+    def waiting(self) -> int:
+        """How many entries are not in the spool yet."""
+        return self._queue.qsize() + len(self._made)
 
     # --- from other threads ---------------------------------------------------------------
 
@@ -80,7 +84,7 @@ class Writer:
         if self._queue.qsize() >= BOUND or self._weight >= HEAVY:
             self._lose(1)
             return
-        self._weight += _size(entry)
+        self._weight += weight(entry)
         self._queue.put(entry)
         if self._thread is None:  # looked at after putting: who ends looks the other way round
             self._start()
@@ -117,9 +121,9 @@ class Writer:
         written = thread is None or _joined(thread, until + 2 * PAUSE)  # it gives up at *until*
         left = self._loader.join(until)
         unwritten = 0 if written else self._queue.qsize()
-        if thread is not None and (left or unwritten or self._lost):
-            level = "error" if self._lost or unwritten else "warning"
-            self._say(level, "journal.closed", lost=self._lost, left=left, unwritten=unwritten)
+        if thread is not None and (left or unwritten or self.lost):
+            level = "error" if self.lost or unwritten else "warning"
+            self._say(level, "journal.closed", lost=self.lost, left=left, unwritten=unwritten)
 
     def abandon(self) -> None:
         """Let go of the files, in a forked child: what they hold is the parent's."""
@@ -180,7 +184,7 @@ class Writer:
             return None
 
     def _taken(self, item: Item) -> Item:
-        self._weight = max(0, self._weight - _size(item))
+        self._weight = max(0, self._weight - weight(item))
         return item
 
     def _turn(self, item: Item | None) -> bool:
@@ -239,7 +243,7 @@ class Writer:
     def _insist(self, do: Callable[[], None], variable: str) -> bool:
         """Do it until it is done; False if it failed again when somebody closes."""
         while True:
-            last = self._down and self._until is not None
+            last = self.down and self._until is not None
             try:
                 do()
             except BaseException as fault:  # noqa: BLE001 - whatever it is, the entries are still here
@@ -248,8 +252,8 @@ class Writer:
                     return False
                 time.sleep(PAUSE)
                 continue
-            if self._down:
-                self._down = False
+            if self.down:
+                self.down = False
                 self._say("info", "journal.spool_back")
             return True
 
@@ -257,26 +261,20 @@ class Writer:
         with self._lock:
             for mark in self._waiting:
                 mark.end(kept=False)
-        if not self._down:
-            self._down = True
+        if not self.down:
+            self.down = True
             self._say("error", "journal.spool_down", problem=told(fault, variable))
 
     def _lose(self, count: int) -> None:
         """Count what is lost, and say so once a second at most."""
         with self._lock:
-            self._lost += count
+            self.lost += count
             now = time.monotonic()
             due = now - self._said >= 1.0
             if due:
                 self._said = now
         if due:
-            self._say("error", "journal.lost", lost=self._lost)
-
-
-def _size(item: Item) -> int:
-    """Count the characters of the state that it holds."""
-    ask = getattr(item, "ask", None)
-    return 0 if ask is None else len(ask.text)
+            self._say("error", "journal.lost", lost=self.lost)
 
 
 def _joined(thread: threading.Thread, until: float) -> bool:

@@ -9,6 +9,7 @@ Tell: TypeAlias = Callable[[str, str, Mapping[str, Any]], None]
 """`tell(level, event, fields)`: writes an event."""
 
 EVENT = "server.request"
+OTHER = "other"  # the route of what no route takes
 FAILED = 500  # from this status on it is our fault, or a provider's
 
 
@@ -40,7 +41,7 @@ class Access:
         Args:
             method: Of HTTP.
             route: As declared, such as `/v1/decisions`; never what the client wrote.
-            status: Of the answer.
+            status: Of the answer; 499: the client had gone.
             seconds: From its whole head to its whole answer.
             key_id: Of the key that it came with; None: without one.
             decision_id: Of what was decided.

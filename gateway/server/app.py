@@ -4,6 +4,7 @@ The application that an ASGI server runs: routes, and what lives as long as the 
 `/v1/decisions`  the OpenAI dialect       `/healthz`       alive
 `/v1/systemone`  the TypeSafe dialect     `/readyz`        to be sent requests
 `/v1/models`     what can be asked        `/metrics`       counted, for Prometheus
+`/v1/models/…`   one of it
 `/v1/feedback`   what was found out       `/openapi.json`  all of this, for machines
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
@@ -23,12 +25,19 @@ from starlette.routing import Route
 from .bodies import Receive
 from .deciding import Deciding
 from .dialects import OPENAI, SYSTEMONE
-from .endpoint import Endpoint, Scope, Send
+from .endpoint import Endpoint, Scope, Send, tell_elsewhere
 from .faults import Problem, in_openai
 from .feedback import Feedback
 from .house import House
-from .models import Models
+from .models import ONE, Models
 from .pages import Pages
+
+PLAIN = "there is no such path; see /openapi.json"
+NOWHERE: Mapping[str, str] = {
+    "decisions": "there is no such path; the base URL of an OpenAI client ends with /v1",
+    "systemone": "there is no such path; the base URL of a TypeSafe client ends before /v1",
+}
+"""By the end of a path: what a client that asks there was set up with."""
 
 
 class Application(Starlette):
@@ -43,6 +52,7 @@ class Application(Starlette):
 
     def __init__(self, hot: Mapping[str, Endpoint], **given: Any) -> None:  # noqa: ANN401
         super().__init__(**given)
+        self.router.redirect_slashes = False  # to a place that the client's own `Host` names
         self._hot = hot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,9 +77,10 @@ def application(house: House) -> Application:
         ),
         "/v1/feedback": _endpoint(house, "/v1/feedback", "feedback", Feedback(house)),
     }
-    pages = Pages(house)
+    pages, models = Pages(house), Models(house)
     gets = {
-        "/v1/models": _endpoint(house, "/v1/models", "decide", Models(house)),
+        "/v1/models": _endpoint(house, "/v1/models", "decide", models),
+        ONE: _endpoint(house, "/v1/models/{id}", "decide", models.one),
         "/metrics": _endpoint(house, "/metrics", "admin", pages.metrics),
         "/openapi.json": _endpoint(house, "/openapi.json", "", pages.openapi),
         "/healthz": _endpoint(house, "/healthz", "", pages.alive),
@@ -83,7 +94,7 @@ def application(house: House) -> Application:
         posts,
         routes=routes,
         lifespan=_lifespan(house),
-        exception_handlers={HTTPException: _elsewhere},
+        exception_handlers={HTTPException: functools.partial(_elsewhere, house)},
     )
 
 
@@ -110,12 +121,15 @@ def _lifespan(house: House) -> Any:  # noqa: ANN401 - as Starlette has it
     return lived
 
 
-async def _elsewhere(_: Request, error: Exception) -> StarletteResponse:
-    """Answer what no route takes, in the shape of errors."""
+async def _elsewhere(house: House, request: Request, error: Exception) -> StarletteResponse:
+    """Answer what no route takes, in the shape that a client of that path reads."""
     assert isinstance(error, HTTPException)
     codes = {404: "not_found", 405: "method_not_allowed"}
-    words = {404: "there is no such path; see /openapi.json", 405: "this path takes another method"}
+    meant = request.url.path.rstrip("/").rpartition("/")[2]
+    words = {404: NOWHERE.get(meant, PLAIN), 405: "this path takes another method"}
     status = error.status_code
+    tell_elsewhere(house, request.method, status)
     problem = Problem(status, codes.get(status, "http_error"), words.get(status, error.detail))
     headers = {**(error.headers or {}), "content-type": "application/json"}
-    return StarletteResponse(in_openai(problem), status, headers)
+    written = SYSTEMONE.fails if meant == "systemone" else in_openai
+    return StarletteResponse(written(problem), status, headers)

@@ -14,7 +14,8 @@ Headers: TypeAlias = Mapping[bytes, bytes]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 WINDOW = 8 * 1024 * 1024  # bytes; what RFC 8878 § 3.1.1.1.2 asks every decoder to support
-_STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A text, or one that never ends: no byte is looked at twice, whatever they are.
+_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BUT_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 _GZIP = 31  # zlib's word for a gzip header and the largest window
 
@@ -113,7 +114,7 @@ def _unzstd(body: bytes, most: int) -> bytes | None:
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=WINDOW)
     try:
-        with unpacker.stream_reader(body, read_across_frames=False) as reader:
+        with unpacker.stream_reader(body, read_across_frames=True) as reader:
             unpacked = reader.read(most)
     except zstandard.ZstdError:
         return None

@@ -11,10 +11,10 @@ from ..errors import DeclarationError, NoAnswer, Reason, SetupError
 from ..questions import Ask, Choice, Question
 from ..wire.requests import BadRequest
 from .dialects import Dialect
-from .faults import REFUSALS, Problem, problem_of, undecided
+from .faults import REFUSALS, Problem, problem_of, undecided, unknown
 from .house import POINT, House
 from .matching import matched
-from .replies import answers_of, cost_of, told, told_unanswered, usage_of
+from .replies import answers_of, cost_of, stated, told, told_unanswered, unbilled, usage_of
 from .visits import Response, Visit
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..wire.requests import Asked
 
 SUBJECT = b"x-pointsman-subject"
+TOGETHER = 2000  # options of all questions; those in this process read them beside nobody
 LONGEST = 256  # characters of a subject
 
 
@@ -58,19 +59,24 @@ class Deciding:
             return self._unanswered(asked, prepared, fault)
         finally:
             visit.cost = cost_of(prepared.attempts)
+            visit.unbilled = unbilled(prepared.attempts)
         return self._answered(asked, decision)
 
     def _read(self, body: bytes) -> Asked:
         try:
             asked = self._dialect.read(body)
         except BadRequest as bad:
-            raise Problem(400, "invalid_request", bad.problem, param=bad.param) from None
+            raise Problem(400, bad.code, bad.problem, param=bad.param) from None
         limits = self._house.limits
         if len(asked.questions) > limits.max_questions:
             most = f"at most {limits.max_questions} questions are taken"
             raise Problem(400, "too_many_questions", most, param="questions")
         if any(_options(one) > limits.max_options for one in asked.questions.values()):
             most = f"at most {limits.max_options} options are taken"
+            raise Problem(400, "too_many_options", most, param="questions")
+        most_together = max(TOGETHER, limits.max_options)
+        if sum(map(_options, asked.questions.values())) > most_together:
+            most = f"at most {most_together} options are taken, of all questions together"
             raise Problem(400, "too_many_options", most, param="questions")
         if not asked.model:
             how = "name a model; GET /v1/models lists them"
@@ -92,9 +98,12 @@ class Deciding:
         gateway = self._house.gateway
         point = self._house.point(asked.model.removeprefix(POINT))
         if point is None:
-            raise _unknown()
-        ask, asked = matched(point, asked, gateway.settings.globals.language)
-        return gateway.prepared(point, ask, subject=subject), asked
+            raise unknown()
+        match = matched(point, asked, gateway.settings.globals.language)
+        prepared = gateway.prepared(point, match.ask, subject=subject)
+        if not match.shown:
+            prepared.uncertify()
+        return prepared, match.asked
 
     def _of_provider(self, asked: Asked, subject: str | None) -> tuple[Prepared, Asked]:
         gateway = self._house.gateway
@@ -102,7 +111,7 @@ class Deciding:
         if asked.model not in known.providers:
             for fault in known.faults[asked.model].faults if asked.model in known.faults else ():
                 self._house.tell_once("server.not_configured", **msgspec.structs.asdict(fault))
-            raise _unknown()
+            raise unknown()
         if not asked.questions:
             message = "a provider that is asked directly needs at least one question"
             raise Problem(400, "questions_missing", message, param="questions")
@@ -113,7 +122,7 @@ class Deciding:
         return gateway.directly(asked.model, ask, subject=subject), asked
 
     def _answered(self, asked: Asked, decision: Decision[Any]) -> Response:
-        said, usage = told(decision), usage_of(decision.attempts)
+        said, usage = told(decision, asked.called), usage_of(decision.attempts)
         if not self._dialect.refuses:
             _answerable(asked, decision)
         content = self._written(asked, decision.answers, said, usage)
@@ -121,7 +130,7 @@ class Deciding:
 
     def _unanswered(self, asked: Asked, prepared: Prepared, fault: NoAnswer) -> Response:
         if fault.reason not in REFUSALS or not self._dialect.refuses:
-            raise problem_of(fault.reason)
+            raise problem_of(fault.reason, prepared.pause)
         said = told_unanswered(prepared.id, prepared.attempts, fault.reason.value)
         content = self._written(asked, {}, said, usage_of(prepared.attempts))
         return Response(200, content, prepared.id, "", fault.reason.value)
@@ -145,19 +154,17 @@ def _answerable(asked: Asked, decision: Decision[Any]) -> None:
     Of a point an answer may be absent: of a question that waits for another, or advises.
 
     Raises:
-        Problem: Nobody decided, or the provider refused a question.
+        Problem: Nobody decided, the provider refused a question, or said a truth without a
+            probability.
 
     """
     if decision.undecided:
         raise undecided()
+    if stated(decision):
+        raise problem_of(Reason.CONFIDENCE_MISSING)
     absent = any(one.value is None for one in decision.answers.values())
     if absent and not asked.model.startswith(POINT):
         raise problem_of(Reason.REFUSED)
-
-
-def _unknown() -> Problem:
-    message = "no such model; GET /v1/models lists them"
-    return Problem(404, "model_not_found", message, param="model")
 
 
 def _options(question: Question) -> int:
@@ -167,7 +174,8 @@ def _options(question: Question) -> int:
 def _subject(visit: Visit, asked: Asked) -> str | None:
     """Name who it is about: the header wins, and neither is ever told."""
     given = visit.headers.get(SUBJECT)
-    subject = asked.subject if given is None else given.decode("utf-8", "replace").strip()
+    said = "" if given is None else given.decode("utf-8", "replace").strip()
+    subject = said or asked.subject
     if subject and len(subject) > LONGEST:
         raise Problem(400, "subject_too_long", f"a subject has at most {LONGEST} characters")
     return subject or None

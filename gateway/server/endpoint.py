@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chance import new_id
 from . import bodies
+from .access import OTHER
 from .bodies import Gone, Headers, Receive
 from .faults import Problem
 from .holders import Denied
@@ -29,6 +30,19 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Handle: TypeAlias = Callable[[Visit, bytes], Awaitable[Response]]
 """Answers a request by its body; raises `Problem` where it cannot."""
 
+Pairs: TypeAlias = Sequence[tuple[bytes, bytes]]
+"""A head as it came, with what is repeated in it."""
+
+ONCE = frozenset(
+    {
+        b"authorization",
+        b"content-encoding",
+        b"content-type",
+        b"host",
+        b"x-api-key",
+        b"x-pointsman-subject",
+    }
+)
 FULL = 1.0  # seconds after which to try again where too many are served at once
 SPARED = 0.05  # of the time is kept for writing the answer: a decision ends before its request
 
@@ -68,38 +82,48 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        house = self._house
-        headers: Headers = dict(scope["headers"])
-        visit = Visit(headers, time.monotonic() + house.limits.max_seconds * (1.0 - SPARED))
-        house.busy += 1
-        problem = None
+        house, head, method = self._house, scope["headers"], scope["method"]
+        end = time.monotonic() + house.limits.max_seconds * (1.0 - SPARED)
+        visit = Visit(dict(head), end, scope["path"])
+        status, reason = 499, "cancelled"
         try:
-            response = await self._served(visit, scope["method"], receive)
+            problem, response = await self._answered(visit, head, method, receive)
+            status, reason = response.status, response.reason
+            headers = list(_head(response, visit, problem, closes=house.draining))
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": response.content})
         except Gone:
-            self._told(scope["method"], visit, 499, "cancelled")
-            return
-        except Problem as found:
-            problem = found
-            response = Response(found.status, self._fails(found), visit.decision, "", found.code)
+            pass
         finally:
-            house.busy -= 1
-        head = list(_head(response, visit, problem, closes=house.draining))
-        await send({"type": "http.response.start", "status": response.status, "headers": head})
-        await send({"type": "http.response.body", "body": response.content})
-        self._told(scope["method"], visit, response.status, response.reason)
+            self._told(method, visit, status, reason)
+
+    async def _answered(
+        self, visit: Visit, head: Pairs, method: str, receive: Receive
+    ) -> tuple[Problem | None, Response]:
+        self._house.busy += 1
+        try:
+            if len(head) != len(visit.headers):
+                _unambiguous(head)
+            return None, await self._served(visit, method, receive)
+        except Problem as found:
+            content = self._fails(found)
+            return found, Response(found.status, content, visit.decision, "", found.code)
+        finally:
+            self._house.busy -= 1
 
     async def _served(self, visit: Visit, method: str, receive: Receive) -> Response:
         house, holder = self._house, None
+        spends = self._scope == "decide" and method == "POST"
         try:
-            holder = self._admitted(visit)
+            holder = self._admitted(visit, spends=spends)
             return await self._bounded(visit, method, receive)
         except (Problem, Gone):
             raise
         except Exception as bug:  # noqa: BLE001 - whatever it is, the client gets an answer
             raise self._bug(visit, bug) from None
         finally:
-            if holder is not None and house.keys is not None:
-                house.keys.paid(holder, visit.cost)
+            if spends and holder is not None and house.keys is not None:
+                house.keys.paid(holder, visit.cost, unbilled=visit.unbilled)
 
     async def _bounded(self, visit: Visit, method: str, receive: Receive) -> Response:
         limits, body = self._house.limits, None
@@ -120,9 +144,13 @@ class Endpoint:
                 raise Problem(408, "request_timeout", "the body did not arrive in time") from None
             raise Problem(504, "timeout", "it could not be decided in time") from None
 
-    def _admitted(self, visit: Visit) -> Holder | None:
+    def _admitted(self, visit: Visit, *, spends: bool) -> Holder | None:
         """
         Let the request in, by its key; without keys, by the name that it calls us.
+
+        Args:
+            visit: The request.
+            spends: It may cost something.
 
         Raises:
             Problem: It is turned away.
@@ -136,12 +164,11 @@ class Endpoint:
                 message = "without keys only requests to localhost are answered"
                 raise Problem(403, "host_not_allowed", message)
             return None
-        given = headers.get(b"authorization") or headers.get(b"x-api-key")
+        given = _given(headers)
         try:
-            holder = house.keys.admit(
-                None if given is None else given.decode("latin-1"), self._scope
-            )
+            holder = house.keys.admit(given, self._scope, spends=spends)
         except Denied as why:
+            visit.key = why.key
             raise Problem(
                 why.status, why.code, DENIED[why.code], retry_after=why.retry_after
             ) from None
@@ -169,6 +196,39 @@ class Endpoint:
             house.access.said(
                 method, self._route, status, seconds, visit.key, decision, reason or None
             )
+
+
+def tell_elsewhere(house: House, method: str, status: int) -> None:
+    """Count and tell of a request that no route took, or that was no request."""
+    if house.metrics is not None:
+        house.metrics.request(OTHER, status, 0.0)
+    if house.access is not None:
+        house.access.said(method, OTHER, status, 0.0)
+
+
+def _unambiguous(head: Pairs) -> None:
+    """
+    Refuse a head that says twice what can be only one: a proxy may have believed the other.
+
+    Raises:
+        Problem: It does.
+
+    """
+    names = [name for name, _ in head if name in ONCE]
+    if len(names) != len(set(names)):
+        raise Problem(400, "repeated_header", f"{_listed()} may be sent once")
+
+
+def _listed() -> str:
+    return ", ".join(sorted(name.decode() for name in ONCE))
+
+
+def _given(headers: Headers) -> str | None:
+    """Give the key that was sent; what a proxy before us asks for is none."""
+    named, other = headers.get(b"authorization"), headers.get(b"x-api-key")
+    if other is not None and (named is None or named[:7].lower() != b"bearer "):
+        named = other
+    return None if named is None else named.decode("latin-1")
 
 
 _CLOSE = (b"connection", b"close")

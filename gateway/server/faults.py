@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -11,6 +12,8 @@ from ..errors import Reason
 STATUSES: Mapping[Reason, int] = {
     Reason.UNSUPPORTED: 400,
     Reason.TOO_LARGE: 413,
+    Reason.TRANSPORT: 502,
+    Reason.PROVIDER_ERROR: 502,
     Reason.TIMEOUT: 504,
     Reason.RATE_LIMITED: 429,
     Reason.BREAKER_OPEN: 503,
@@ -22,26 +25,26 @@ STATUSES: Mapping[Reason, int] = {
     Reason.LOW_CONFIDENCE: 422,
     Reason.CONFIDENCE_MISSING: 422,
 }
-"""Of a reason; any other is a provider's fault, 502: 401 and 403 are those of our own keys."""
+"""
+Of a reason; any other is `FAILED`. 401 and 403 are those of our own keys, and a 5xx is sent again
+by clients that look at nothing but the status.
+"""
 
-BAD_GATEWAY = 502
+FAILED = 424
+"""An answer came, and was billed, but is not believed; or the fault heals by no repetition."""
 
 REFUSALS = frozenset(
     {Reason.REFUSED, Reason.ABSTAINED, Reason.LOW_CONFIDENCE, Reason.CONFIDENCE_MISSING}
 )
 """Ends of an ask that are an answer nobody acts on, where the dialect has a word for it."""
 
-PASSING = frozenset(
-    {
-        Reason.TRANSPORT,
-        Reason.RATE_LIMITED,
-        Reason.PROVIDER_ERROR,
-        Reason.BREAKER_OPEN,
-        Reason.SKIPPED,
-        Reason.CANCELLED,
-    }
-)
-"""What may be over when the client asks again; anything else costs it the same once more."""
+PASSING = frozenset({Reason.RATE_LIMITED, Reason.BREAKER_OPEN, Reason.SKIPPED, Reason.CANCELLED})
+"""
+What may be over when the client asks again; anything else costs it the same once more. Where a
+provider cannot be reached or fails, the attempts that it is worth have been made.
+"""
+
+WAIT = 1.0  # seconds after which to try again where a provider is asked too often
 
 SENTENCES: Mapping[Reason, str] = {
     Reason.UNSUPPORTED: "the provider does not take as many questions, options or levels",
@@ -68,9 +71,11 @@ UNDECIDED = "undecided"
 _TYPES: Mapping[int, str] = {
     401: "authentication_error",
     403: "permission_error",
+    424: "server_error",
     429: "rate_limit_exceeded",
 }
 _SERVER = 500
+_NUMBERED = re.compile(r"^questions\[(\d+)\](\.?)")
 
 
 class Problem(Exception):
@@ -106,16 +111,30 @@ class Problem(Exception):
         self.ends = status in (408, 413)
 
 
-def problem_of(reason: Reason) -> Problem:
-    """Say that a decision ended for *reason*."""
-    status = STATUSES.get(reason, BAD_GATEWAY)
+def problem_of(reason: Reason, pause: float | None = None) -> Problem:
+    """
+    Say that a decision ended for *reason*.
+
+    Args:
+        reason: Why.
+        pause: Seconds for which its provider is left alone; None: it is not.
+
+    """
+    status = STATUSES.get(reason, FAILED)
     message = SENTENCES.get(reason, _OTHERWISE)
-    return Problem(status, reason.value, message, again=reason in PASSING)
+    wait = {Reason.RATE_LIMITED: WAIT, Reason.BREAKER_OPEN: pause}.get(reason)
+    return Problem(status, reason.value, message, retry_after=wait, again=reason in PASSING)
 
 
 def undecided() -> Problem:
     """Say that nobody decided, in a dialect that has no answer for it."""
     return Problem(422, UNDECIDED, "nobody was sure enough to decide")
+
+
+def unknown() -> Problem:
+    """Say that a model's name means nothing here."""
+    message = "no such model; GET /v1/models lists them"
+    return Problem(404, "model_not_found", message, param="model")
 
 
 def in_openai(problem: Problem) -> bytes:
@@ -132,8 +151,16 @@ def in_openai(problem: Problem) -> bytes:
     return msgspec.json.encode({"error": said})
 
 
+def _counted(found: re.Match[str]) -> str:
+    """Count what stands in a map, and has no index there."""
+    number = int(found[1]) + 1
+    tens = number % 100 // 10
+    ending = "th" if tens == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"the {number}{ending} question{', ' if found[2] else ''}"
+
+
 def in_systemone(problem: Problem) -> bytes:
     """Write *problem* as the TypeSafe dialect does; the place stands in the sentence."""
-    place = f"{problem.param}: " if problem.param else ""
+    place = f"{_NUMBERED.sub(_counted, problem.param)}: " if problem.param else ""
     said = {"error_type": problem.code, "message": f"{place}{problem.message}"}
     return msgspec.json.encode({"detail": said})

@@ -48,11 +48,15 @@ class Denied(Exception):
         status: Of the response: 401, 402, 403, 429 or 503.
         code: Why; of a wrong key it never tells what is wrong with it.
         retry_after: Seconds until it may be tried again; None: trying again changes nothing.
+        key: Id of the key that it came with, once that is known to be the key; else None.
 
     """
 
-    def __init__(self, status: int, code: Code, retry_after: float | None = None) -> None:
+    def __init__(
+        self, status: int, code: Code, retry_after: float | None = None, *, key: str | None = None
+    ) -> None:
         super().__init__(status, code, retry_after)
+        self.key = key
         self.status, self.code, self.retry_after = status, code, retry_after
 
 

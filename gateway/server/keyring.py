@@ -76,6 +76,10 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"Key({self.id!r})"  # nobody needs its digest
 
+    def named(self, name: str) -> bool:
+        """Whether people would take *name* for its own: capitals make no difference."""
+        return self.name.casefold() == name.casefold()
+
     def in_force(self, now: float) -> bool:
         """Whether it opens anything."""
         return self.revoked is None and (self.expires is None or now < self.expires)
@@ -96,21 +100,24 @@ class Keyring:
         return f"Keyring({self._database!r})"
 
     @classmethod
-    def open(cls, url: str) -> Keyring:
+    def open(cls, url: str, *, only_reads: bool = False) -> Keyring:
         """
         Say where the keys are; the connection is made at first use.
+
+        Args:
+            url: Of the journal.
+            only_reads: A file that this user may not write is read as it is.
 
         Raises:
             SetupError: The URL is malformed, of an unknown kind, or its library is missing.
 
         """
-        return cls(Database(address(url)))
+        return cls(Database(address(url), only_reads=only_reads))
 
     @property
     def missing(self) -> bool:
         """Whether it is a SQLite file that is not there yet; nothing is made by asking."""
-        file = self._database.file
-        return file is not None and not file.exists()
+        return self._database.missing
 
     def stamp(self) -> Stamp:
         """Give what differs whenever a key was made or revoked."""
@@ -129,12 +136,12 @@ class Keyring:
         Keep a new key.
 
         Raises:
-            SetupError: A key of this name is in force.
+            SetupError: A key of this name, in capitals or not, is in force.
 
         """
         with self._database.transaction("remove") as connection:  # alone: names are looked up
             there = [_key(row) for row in connection.execute(_oldest_first())]
-            if any(one.name == key.name and one.in_force(key.created) for one in there):
+            if any(one.named(key.name) and one.in_force(key.created) for one in there):
                 problem = f"a key named {key.name!r} is in force"
                 raise SetupError.of("NAME", problem, "Choose another name, or revoke that one")
             connection.execute(insert(access_keys).values(**_columns(key)))

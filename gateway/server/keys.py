@@ -59,24 +59,27 @@ class Keys:
         ring: Where they are kept; None: there are none.
         meters: What counts their limits; None where there are none.
         tell: Says events; they hold no key.
+        locked: A key was made before, whatever is there now.
 
     Raises:
         SetupError: They cannot be read: who may come in is not known.
 
     """
 
-    def __init__(self, ring: Keyring | None, meters: Meters | None, tell: Tell) -> None:
+    def __init__(
+        self, ring: Keyring | None, meters: Meters | None, tell: Tell, *, locked: bool = False
+    ) -> None:
         self._ring, self._meters, self._tell = ring, meters, tell
         self._entries: dict[str, _Entry] = {}
         self._stamp: Stamp | None = None
         self._seen: set[str] = set()
-        self._made = False
+        self._made = locked
         self._down = self._unmetered = False
         try:
             self._read()
         except StoreDown as error:
             problem = f"the bearer keys cannot be read: {error}"
-            raise SetupError.of(WHERE, problem, "Let the database be reached") from None
+            raise SetupError.of(WHERE, problem, error.fix) from None
         if meters is not None and any(one.limited for one in self._entries.values()):
             meters.ready()
 
@@ -84,13 +87,14 @@ class Keys:
         return f"Keys({len(self._entries)} in memory)"
 
     @classmethod
-    def of(cls, settings: Settings, tell: Tell | None = None) -> Keys:
+    def of(cls, settings: Settings, tell: Tell | None = None, *, locked: bool = False) -> Keys:
         """
         Read the keys of the journal's database; none where no journal is kept.
 
         Args:
             settings: That name the journal.
             tell: Says events; absent: the log that the settings name.
+            locked: A key was made before, whatever is there now.
 
         Raises:
             SetupError: The journal's variables are at fault, its database cannot be reached, or
@@ -100,20 +104,22 @@ class Keys:
         say = tell or Telemetry(settings.globals.log, ()).said
         wanted = journal_settings(settings)
         if wanted is None:
-            return cls(None, None, say)
-        return cls(Keyring.open(wanted.url), Meters(meters_of(spool_of(wanted))), say)
+            return cls(None, None, say, locked=locked)
+        meters = Meters(meters_of(spool_of(wanted)))
+        return cls(Keyring.open(wanted.url), meters, say, locked=locked)
 
     def any(self) -> bool:
         """Whether keys are asked for: one was made, even if it has ended since."""
         return self._made
 
-    def admit(self, authorization: str | None, scope: str) -> Holder:
+    def admit(self, authorization: str | None, scope: str, *, spends: bool = True) -> Holder:
         """
         Let a request in, and take it out of what its key may ask for.
 
         Args:
             authorization: `Bearer <key>`, or the key alone, as `x-api-key` holds it.
             scope: What it wants to do.
+            spends: It may cost something; else its budget is not looked at.
 
         Raises:
             Denied: With what to answer.
@@ -127,16 +133,17 @@ class Keys:
             raise Denied(401, "invalid_api_key")
         self._seen.add(entry.key.id)
         if scope not in entry.holder.scopes:
-            raise Denied(403, "insufficient_scope")
-        return self._metered(entry) if entry.limited else entry.holder
+            raise Denied(403, "insufficient_scope", key=entry.key.id)
+        return self._metered(entry, spends=spends) if entry.limited else entry.holder
 
-    def paid(self, holder: Holder, usd: float) -> None:
+    def paid(self, holder: Holder, usd: float, *, unbilled: bool = False) -> None:
         """
-        Count what a request did cost; has to follow every `admit`, with 0 where it was free.
+        Count what a request did cost; has to follow every `admit` that spends, with 0 if free.
 
         Args:
             holder: As `admit` gave it.
-            usd: US dollars.
+            usd: US dollars, as far as they are known.
+            unbilled: Something was sent whose cost is not known.
 
         """
         entry = self._entries.get(holder.id)
@@ -144,7 +151,7 @@ class Keys:
             return
         cost = usd if math.isfinite(usd) and usd > 0 else 0.0
         try:
-            self._meters.paid(holder.id, cost, holder.reserved, holder.day)
+            self._meters.paid(holder.id, cost, holder.reserved, holder.day, unbilled=unbilled)
         except (OSError, SetupError) as error:
             self._say_unmetered(error)
 
@@ -214,24 +221,24 @@ class Keys:
             used = msgspec.structs.replace(self._entries[one].key, used=hour)
             self._entries[one] = msgspec.structs.replace(self._entries[one], key=used)
 
-    def _metered(self, entry: _Entry) -> Holder:
-        taken = self._taken(entry.key)
+    def _metered(self, entry: _Entry, *, spends: bool) -> Holder:
+        taken = self._taken(entry.key, entry.key.budget if spends else None)
         if taken.over:
-            raise Denied(402, "over_budget", taken.wait)
+            raise Denied(402, "over_budget", taken.wait, key=entry.key.id)
         if taken.wait:
-            raise Denied(429, "rate_limited", taken.wait)
+            raise Denied(429, "rate_limited", taken.wait, key=entry.key.id)
         if not taken.reserved:
             return entry.holder
         return msgspec.structs.replace(entry.holder, reserved=taken.reserved, day=taken.day)
 
-    def _taken(self, key: Key) -> Taken:
-        if self._meters is None:
+    def _taken(self, key: Key, budget: float | None) -> Taken:
+        if self._meters is None or (key.rate is None and budget is None):
             return Taken()
         try:
-            taken = self._meters.take(key.id, key.rate, key.budget)
+            taken = self._meters.take(key.id, key.rate, budget)
         except (OSError, SetupError) as error:
             self._say_unmetered(error)
-            raise Denied(503, "limits_unavailable", AGAIN) from None
+            raise Denied(503, "limits_unavailable", AGAIN, key=key.id) from None
         self._unmetered = False
         return taken
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
 from ..errors import DeclarationError
 from ..offering import KEY
 from ..questions import Ask, Choice, Predicate, Question, Questions, Score
+from ..state import State
 from .faults import Problem
 
 if TYPE_CHECKING:
@@ -19,16 +20,28 @@ if TYPE_CHECKING:
 KINDS = {Choice: "choice", Predicate: "predicate", Score: "score"}
 
 
-def matched(point: DecisionPoint, asked: Asked, language: str) -> tuple[Ask, Asked]:
+class Match(NamedTuple):
+    """
+    A request about a point, as it is asked.
+
+    Attributes:
+        ask: With the point's names and in its order.
+        asked: The request with the point's names, in its own order, to be answered by.
+        shown: Deciders are shown what the point shows them; else no certificate holds.
+
+    """
+
+    ask: Ask
+    asked: Asked
+    shown: bool = True
+
+
+def matched(point: DecisionPoint, asked: Asked, language: str) -> Match:
     """
     Ask *point* what the request says, or the point's own questions if it says none.
 
     Instructions, options and levels are the request's; what a point lays down besides — which
     question waits for which, what a tie is, what abstains — stays.
-
-    Returns:
-        What is asked, with the point's names and in its order; and the request with the point's
-        names, in its own order, to be answered by.
 
     Raises:
         Problem: They are not the point's questions, or the state is not what it reads.
@@ -36,24 +49,39 @@ def matched(point: DecisionPoint, asked: Asked, language: str) -> tuple[Ask, Ask
     """
     if not asked.questions:
         ask = _own(point, asked.state, language)
-        return ask, asked.about(ask.questions)
+        return Match(ask, asked.about(ask.questions))
     declared = point.spoken(language)
     names = _names(point, asked, declared)
     merged = {
-        name: _merged(declared[_origin(point, name, declared)], asked.questions[given])
+        name: _merged(declared[origin_of(point, name, declared)], asked.questions[given])
         for name, given in names.items()
     }
     order = list(declared)
-    ordered = sorted(merged, key=lambda name: order.index(_origin(point, name, declared)))
+    ordered = sorted(merged, key=lambda name: order.index(origin_of(point, name, declared)))
+    state = _projected(point, asked.state)
     try:
         questions = Questions({name: merged[name] for name in ordered}, narrowed=True)
-        ask = Ask(asked.state, questions)
+        ask = Ask(asked.state if state is None else state, questions)
     except DeclarationError:
         raise _mismatch(point, declared) from None
     booleans = {
         name: asked.booleans[given] for name, given in names.items() if given in asked.booleans
     }
-    return ask, msgspec.structs.replace(asked.about(merged), booleans=booleans)
+    asked = msgspec.structs.replace(asked.about(merged), booleans=booleans)
+    return Match(ask, asked, state is not None)
+
+
+def _projected(point: DecisionPoint, state: State) -> State | None:
+    """Give what *point* shows of *state* with its own questions; None: it is nothing of its."""
+    if not point.reads:
+        return state
+    if isinstance(state, str):
+        return {point.words: state} if point.words else None
+    if not isinstance(state, dict):
+        return None
+    fields = cast("dict[str, Any]", state)
+    lacks = point.words and fields.get(point.words) is None
+    return None if lacks else {name: fields[name] for name in point.reads if name in fields} or None
 
 
 def _own(point: DecisionPoint, state: Any, language: str) -> Ask:  # noqa: ANN401 - any JSON
@@ -76,7 +104,7 @@ def _names(
         names = dict(zip(declared, asked.questions, strict=True))
     else:
         raise _mismatch(point, declared)
-    origins = {name: _origin(point, name, declared) for name in names}
+    origins = {name: origin_of(point, name, declared) for name in names}
     needed = {name for name in declared if name not in {*point.repeats, *point.asked_with}}
     whole = len(names) == len(asked.questions) and needed <= set(origins.values())
     same = whole and all(
@@ -88,7 +116,7 @@ def _names(
     return names
 
 
-def _origin(point: DecisionPoint, name: str, declared: Mapping[str, Question]) -> str:
+def origin_of(point: DecisionPoint, name: str, declared: Mapping[str, Question]) -> str:
     """Name the declared question that *name* is, or is one of; empty: none."""
     if name in declared and name not in point.repeats:
         return name
@@ -117,8 +145,10 @@ def _merged(declared: Question, given: Question) -> Question:
             declared, instructions=given.instructions, levels=given.levels
         )
     assert isinstance(given, Predicate)
+    said = given if given.true or given.false else declared  # OpenAI's dialect has no place for it
+    assert isinstance(said, Predicate)
     return msgspec.structs.replace(
-        declared, instructions=given.instructions, true=given.true, false=given.false
+        declared, instructions=given.instructions, true=said.true, false=said.false
     )
 
 
@@ -127,5 +157,5 @@ def _mismatch(point: DecisionPoint, declared: Mapping[str, Question]) -> Problem
         f"{point.repeats[name].name if name in point.repeats else name} ({KINDS[type(one)]})"
         for name, one in declared.items()
     )
-    message = f"{point.name} asks {asks}; ask the same, or send no questions for its own"
+    message = f"{point.name} asks {asks}; ask the same, or nothing; names must be these, or none"
     return Problem(400, "questions_mismatch", message, param="questions")

@@ -28,12 +28,14 @@ from .held import Held, read_at, write_at
 from .keyring import Rate
 
 DAY = 86_400.0  # seconds
-SLOT = struct.Struct("<8sddqddq8x")
-"""Id; tokens, and when they were counted; day, and what was spent on it; mean cost, of how many."""
+SLOT = struct.Struct("<8sddqdddq")
+"""Id; tokens, and when they were counted; day, spent on it; dearest; set aside; owed."""
 MAGIC = b"pointsman meters 1\n".ljust(SLOT.size, b"\0")
 FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 FIX = "Stop the server and remove it (its name ends in .meters); what was spent today is forgotten"
-ENOUGH = 1_000_000  # asks after which the mean cost forgets as fast as it learns
+SOON = 1.0  # seconds after which to ask again, where asks under way may cost the rest of a budget
+OWED = 16  # asks that a key may have cut off before it had one whose cost is known
+KEPT = 0.9  # of the dearest ask, from day to day: one that is never seen again fades in weeks
 
 
 class Slot(msgspec.Struct):
@@ -45,8 +47,9 @@ class Slot(msgspec.Struct):
         at: When they were counted, in seconds of the machine's clock that is never set.
         day: Since the epoch, UTC.
         spent: US dollars on that day, with what is reserved for asks under way.
-        mean: US dollars of an ask, as far as they are known.
-        known: Of how many that is the mean.
+        dearest: US dollars of the dearest ask, of this day or, faded, of those before.
+        aside: US dollars of what was spent that are set aside for asks under way.
+        owed: Asks that were cut off while nobody knew what one costs; they are paid once it is.
 
     """
 
@@ -54,8 +57,9 @@ class Slot(msgspec.Struct):
     at: float
     day: int
     spent: float = 0.0
-    mean: float = 0.0
-    known: int = 0
+    dearest: float = 0.0
+    aside: float = 0.0
+    owed: int = 0
 
     def refill(self, rate: Rate, now: float) -> None:
         """Add the requests that time has brought; a clock that went back brings none."""
@@ -65,12 +69,19 @@ class Slot(msgspec.Struct):
     def turn(self, day: int) -> None:
         """Begin a new day with nothing spent."""
         if day != self.day:
-            self.day, self.spent = day, 0.0
+            self.dearest *= KEPT ** max(1, day - self.day)
+            self.day, self.spent, self.aside, self.owed = day, 0.0, 0.0, 0
 
-    def learn(self, usd: float) -> None:
-        """Take an ask's cost into the mean."""
-        self.known = min(self.known + 1, ENOUGH)
-        self.mean += (usd - self.mean) / self.known
+    def pay(self, usd: float, *, unbilled: bool) -> None:
+        """Count what an ask did cost, and those that waited for anybody to know it."""
+        if unbilled and self.dearest:
+            usd += self.dearest
+        elif unbilled:
+            self.owed += 1
+        self.dearest = max(self.dearest, usd)
+        if self.dearest:
+            usd, self.owed = usd + self.owed * self.dearest, 0
+        self.spent += usd
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -79,7 +90,7 @@ class Taken(msgspec.Struct, frozen=True):
 
     Attributes:
         wait: Seconds until it may be asked for again; 0: it was taken.
-        over: Whether it is the budget that is empty, and not the rate.
+        over: Whether the budget is spent; else it is the rate, or asks under way may spend it.
         reserved: US dollars that were set aside for it.
         day: For which day.
 
@@ -125,42 +136,49 @@ class Meters:
         """
         Take one request out of what *key* may ask for, and its likely cost out of its budget.
 
-        Many at once do not overdraw a budget: each sets aside what asks cost on average, until
-        `paid` says what it did cost. Nothing is taken where either has not enough.
+        Many at once do not overdraw a budget: each sets aside what the dearest did cost, until
+        `paid` says what it does cost itself. No mean would do: cheap asks in between, as many as
+        one likes, would make room for dear ones. Nothing is taken where either has not enough.
         """
         with self._lock, self._held():
             place, slot = self._slot(key)
             now = self._clock()
             slot.turn(int(now // DAY))
-            if budget is not None and slot.spent >= budget:
-                return Taken(DAY - now % DAY, over=True)
+            if budget is not None and (slot.spent >= budget or slot.owed >= OWED):
+                frees = slot.spent - slot.aside < budget and slot.owed < OWED  # once what is under way has cost less
+                return Taken(SOON) if frees else Taken(DAY - now % DAY, over=True)
             if rate is not None:
                 slot.refill(rate, self._ticks())
                 if slot.tokens < 1:
                     return Taken((1 - slot.tokens) * rate.seconds / rate.count)
                 slot.tokens -= 1
-            reserved = 0.0 if budget is None else slot.mean
+            reserved = 0.0 if budget is None else slot.dearest
             slot.spent += reserved
+            slot.aside += reserved
             self._write(place, key, slot)
             return Taken(reserved=reserved, day=slot.day)
 
-    def paid(self, key: str, usd: float, reserved: float, day: int) -> None:
+    def paid(
+        self, key: str, usd: float, reserved: float, day: int, *, unbilled: bool = False
+    ) -> None:
         """
         Count what a request did cost in place of what was set aside for it.
 
         Args:
             key: Whose it was.
-            usd: US dollars.
+            usd: US dollars, as far as they are known.
             reserved: As `take` gave it.
             day: For which day that was; yesterday's is no part of today.
+            unbilled: Something was sent whose cost is not known: it counts as the dearest.
 
         """
         with self._lock, self._held():
             place, slot = self._slot(key)
             slot.turn(int(self._clock() // DAY))
             back = reserved if day == slot.day else 0.0
-            slot.spent = max(0.0, slot.spent + usd - back)
-            slot.learn(usd)
+            slot.spent = max(0.0, slot.spent - back)
+            slot.aside = max(0.0, slot.aside - back)
+            slot.pay(usd, unbilled=unbilled)
             self._write(place, key, slot)
 
     def spent(self, key: str) -> float:
@@ -251,5 +269,6 @@ class Meters:
 
 def _read(data: bytes) -> Slot:
     slot = Slot(*SLOT.unpack(data)[1:])
-    sane = slot.tokens >= 0 and all(map(math.isfinite, (slot.at, slot.spent, slot.mean)))
+    amounts = (slot.at, slot.spent, slot.dearest, slot.aside)
+    sane = slot.tokens >= 0 and all(map(math.isfinite, amounts))
     return slot if sane else Slot(0.0, 0.0, 0)

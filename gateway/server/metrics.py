@@ -8,9 +8,9 @@ keeps its numbers; whichever is asked gives those of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -19,15 +19,15 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from ..errors import Reason
 from ..forks import Lock
+from .families import Family
 
 if TYPE_CHECKING:
+    from ..journal.backlog import Backlog
     from ..records import Attempt, Record, Shadow
     from ..resilience import Health
 
-OTHER = "other"
-NAMES = 200  # of one label; a catalogue has 29 points, and a plan few providers
-SERIES = 2000  # of one metric, in one worker
 FAULTS = "pointsman_operator_fault"
+JOURNAL = "pointsman_journal_fault"
 DECIDE = "decide"  # the operation, as Pydantic AI names it too
 
 # The buckets that OpenTelemetry's conventions for generative AI advise.
@@ -48,51 +48,6 @@ NOT_SENT = frozenset(
 )
 """Ends of an ask that nothing was sent for: they are no operation of a client."""
 
-M = TypeVar("M", Counter, Gauge, Histogram)
-
-
-class Family(Generic[M]):
-    """
-    The series of one metric, looked up by their labels in one step, and bounded.
-
-    Args:
-        metric: With its labels declared.
-        labels: How many it has.
-
-    """
-
-    def __init__(self, metric: M, labels: int) -> None:
-        self._metric: M = metric
-        self._series: dict[tuple[str, ...], M] = {}
-        self._names: list[set[str]] = [set() for _ in range(labels)]
-
-    def of(self, *labels: str) -> M:
-        """Give the series of *labels*; of names that are too many, the one of `other`."""
-        series = self._series.get(labels)
-        return series if series is not None else self._met(labels)
-
-    def _met(self, labels: tuple[str, ...]) -> M:
-        named = tuple(map(_bounded, labels, self._names))
-        if named not in self._series and len(self._series) >= SERIES:
-            named = (OTHER,) * len(labels)
-        if named not in self._series:
-            self._series[named] = self._metric.labels(*named)
-        return self._series[named]
-
-    @property
-    def series(self) -> Mapping[tuple[str, ...], M]:
-        """Those that there are, by their labels."""
-        return self._series
-
-
-def _bounded(name: str, known: set[str]) -> str:
-    if name in known:
-        return name
-    if len(known) >= NAMES:
-        return OTHER
-    known.add(name)
-    return name
-
 
 class Metrics:
     """
@@ -112,10 +67,12 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._lock = Lock()
         self._health: Callable[[], Sequence[Health]] = tuple
+        self._backlog: Callable[[], Backlog | None] = _none
         self._models: dict[str, str] = {}
         self._of_decisions()
         self._of_asks()
         self._of_requests()
+        self._of_journal()
 
     def _of_decisions(self) -> None:
         labels = ("point", "variant", "provider", "reason", "fallback", "undecided", "cached")
@@ -166,6 +123,22 @@ class Metrics:
             "From the whole head of a request to its whole answer.",
             ("route",),
             SHORT,
+        )
+
+    def _of_journal(self) -> None:
+        faults = "1 where the journal does not write, by what does not."
+        self._unkept = self._gauge(JOURNAL, faults, ("reason",))
+        self._waiting = Gauge(
+            "pointsman_journal_waiting",
+            "Decisions and feedback that the journal's database does not have yet.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+        self._lost = Gauge(
+            "pointsman_journal_lost",
+            "Decisions and feedback that can never be read in the journal.",
+            registry=self._registry,
+            multiprocess_mode="sum",  # those of a worker that died stay lost
         )
 
     def _counter(self, name: str, text: str, labels: tuple[str, ...]) -> Family[Counter]:
@@ -243,33 +216,56 @@ class Metrics:
 
     # --- what is told ---------------------------------------------------------------------
 
-    def watch(self, health: Callable[[], Sequence[Health]]) -> None:
-        """Read the state of providers from *health*, as `Gateway.health` gives it."""
+    def watch(
+        self,
+        health: Callable[[], Sequence[Health]],
+        backlog: Callable[[], Backlog | None] | None = None,
+    ) -> None:
+        """
+        Read how all is.
+
+        Args:
+            health: Of providers, as `Gateway.health` gives it.
+            backlog: Of the journal, as `Gateway.backlog` gives it.
+
+        """
         self._health = health
+        self._backlog = backlog or _none
 
     def refresh(self) -> None:
-        """Set the gauges to how the providers of this worker do now."""
-        health = self._health()
+        """Set the gauges to how the providers and the journal of this worker do now."""
+        health, kept = self._health(), self._backlog()
         with self._lock:  # the page is made on another thread
             _set(self._paused, [(one.provider,) for one in health if one.paused])
             _set(self._faults, faults_of(health))
+            _set(self._unkept, [(kept.fault,)] if kept is not None and kept.fault else [])
+            self._waiting.set(0 if kept is None else kept.waiting)
+            self._lost.set(0 if kept is None else kept.lost)
 
     def faults(self) -> list[tuple[str, str]]:
         """Give provider and reason of each operator's fault that some worker knows of."""
         if self._folder is None:
             return sorted(faults_of(self._health()))
         self.refresh()
-        return sorted(set(self._shared_faults()))
+        return sorted({(one["provider"], one["reason"]) for one in self._shared_faults(FAULTS)})
 
-    def _shared_faults(self) -> Iterable[tuple[str, str]]:
+    def unkept(self) -> str | None:
+        """Give what of the journal does not write, in some worker; None: nothing is known."""
+        if self._folder is None:
+            kept = self._backlog()
+            return None if kept is None else kept.fault
+        self.refresh()
+        return min((one["reason"] for one in self._shared_faults(JOURNAL)), default=None)
+
+    def _shared_faults(self, name: str) -> Iterator[Mapping[str, str]]:
         """Read the gauges alone: a probe that comes every second needs no histogram."""
         assert self._folder is not None
         files = [str(file) for file in self._folder.glob("gauge_*.db")]
         merged: Any = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
         for metric in cast("Iterable[Metric]", merged):
-            for sample in metric.samples if metric.name == FAULTS else ():
+            for sample in metric.samples if metric.name == name else ():
                 if sample.value:
-                    yield sample.labels["provider"], sample.labels["reason"]
+                    yield sample.labels
 
     def page(self) -> tuple[bytes, str]:
         """Give all numbers of all workers, and their content type."""
@@ -282,6 +278,10 @@ class Metrics:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]
         return registry
+
+
+def _none() -> None:
+    """Stand for the journal where none is watched."""
 
 
 def faults_of(health: Sequence[Health]) -> list[tuple[str, str]]:

@@ -25,15 +25,16 @@ STATUSES: Mapping[int, str] = {
     413: "The body, or the state, is longer than what is taken.",
     415: "The body is no JSON in UTF-8, or packed by something else than zstd or gzip.",
     422: "Nobody was sure enough, or the provider refused.",
+    424: "An answer came that is not believed, or no repetition helps; the code is the reason.",
     429: "Too much is asked; `retry-after` says when to try again.",
     500: "A bug of the server.",
-    502: "The provider's fault; the code is its reason.",
+    502: "The provider could not be reached, or failed; the code is its reason.",
     503: "Not now: too much at once, the provider is left alone, or the server is not set up.",
     504: "It was not decided in time.",
 }
 BODY = (400, 408, 413, 415)
 DOOR = (401, 402, 403, 429, 503)
-DECIDING = (404, 500, 502, 504)
+DECIDING = (404, 424, 500, 502, 504)
 
 
 def document(house: House) -> dict[str, Any]:
@@ -51,6 +52,7 @@ def document(house: House) -> dict[str, Any]:
             "/v1/systemone": {"post": _deciding("systemone", "TypeSafe", house)},
             "/v1/feedback": {"post": _feedback(house)},
             "/v1/models": {"get": _models(house)},
+            "/v1/models/{id}": {"get": _model(house)},
             "/metrics": {"get": _metrics(house)},
             "/healthz": {"get": _page("healthz", "The server is alive.", "Health")},
             "/readyz": {"get": _ready()},
@@ -96,6 +98,12 @@ def _models(house: House) -> Schema:
     page = _page("models", "What can be asked, in the shapes of both dialects.", "Models")
     page["responses"].update(_errors({*DOOR, 500, 504}, "openai.Error"))
     return {**page, **_locked(house)}
+
+
+def _model(house: House) -> Schema:
+    page = _page("model", "One of what can be asked.", "Model")
+    page["responses"].update(_errors({*DOOR, 404, 500, 504}, "openai.Error"))
+    return {**page, "parameters": [_ID], **_locked(house)}
 
 
 def _metrics(house: House) -> Schema:
@@ -158,6 +166,13 @@ _SUBJECT: Schema = {
     "in": "header",
     "description": "Who it is about; wins over the body. One subject stays in one arm of a split.",
     "schema": {**TEXT, "maxLength": LONGEST},
+}
+_ID: Schema = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "As it is listed; slashes and colons may stand as they are.",
+    "schema": {**TEXT, "minLength": 1},
 }
 _HEADERS: Schema = {
     "x-request-id": {"description": "Id of the decision.", "schema": TEXT},

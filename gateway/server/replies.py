@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..answers import Answer, Chosen, Held, RawAnswer, Scored, Usage
+from ..answers import Answer, Chosen, Held, RawAnswer, Scored, Stated, Usage
+from ..errors import Reason
 from ..questions import Choice, Outcome, Predicate, Question
+from ..settings import CURRENT
 
 if TYPE_CHECKING:
     from ..records import Attempt, Decision
 
+CUT_OFF = frozenset({Reason.CANCELLED, Reason.TIMEOUT})
 COMMON = frozenset({"reported", "probability"})
 """Where a confidence comes from, unless its source is told: of the decider itself."""
 
@@ -29,12 +32,18 @@ def _raw(question: Question, answer: Answer | None) -> RawAnswer | None:
     spread, value = answer.distribution, answer.value
     if isinstance(question, Choice):
         return Chosen(str(value), spread, answer.reported)
-    if isinstance(question, Predicate):  # one that was merely stated has no other number
-        return Held(float(value) if spread is None else spread["true"])
+    if isinstance(question, Predicate):
+        return Stated(bool(value)) if spread is None else Held(spread["true"])
     levels = None if spread is None else [spread.get(label, 0.0) for label in question.levels]
     index = question.index(float(value))
     top = float(len(question.levels) - 1)
     return Scored(min(max(index, 0.0), top), levels, answer.reported)
+
+
+def stated(decision: Decision[Any]) -> bool:
+    """Whether an answer is a truth without a probability, which no dialect has a word for."""
+    given = decision.answers.values()
+    return any(isinstance(one.value, bool) and one.distribution is None for one in given)
 
 
 def usage_of(attempts: Sequence[Attempt]) -> Usage:
@@ -54,8 +63,23 @@ def cost_of(attempts: Sequence[Attempt]) -> float:
     return sum((one.usage.cost_usd or 0.0 for one in attempts if one.usage is not None), 0.0)
 
 
-def told(decision: Decision[Any]) -> dict[str, Any]:
-    """Tell who decided, and how it came about."""
+def unbilled(attempts: Sequence[Attempt]) -> bool:
+    """Whether somebody was asked and cut off, so that nobody knows what it cost."""
+    return any(
+        one.reason in CUT_OFF and one.usage is None and not one.cached and one.provider != CURRENT
+        for one in attempts
+    )
+
+
+def told(decision: Decision[Any], called: Mapping[str, str]) -> dict[str, Any]:
+    """
+    Tell who decided, and how it came about.
+
+    Args:
+        decision: As it was made.
+        called: Question → what the client calls it.
+
+    """
     record = decision.record
     attempts = record.attempts
     last = attempts[-1] if attempts else None
@@ -63,10 +87,11 @@ def told(decision: Decision[Any]) -> dict[str, Any]:
     said["fallback"] = record.fallback
     said["undecided"] = record.undecided
     said["cached"] = last is not None and last.cached
-    sources = {name: one.source for name, one in decision.answers.items()}
+    answers = decision.answers
+    sources = {name: answers[one].source for one, name in called.items() if one in answers}
     if not COMMON.issuperset(sources.values()):
         said["sources"] = sources
-    if record.undecided:
+    if record.undecided or stated(decision):
         said["outcome"] = _plain(record.outcome)
     return said
 
@@ -74,7 +99,7 @@ def told(decision: Decision[Any]) -> dict[str, Any]:
 def told_unanswered(id_: str, attempts: Sequence[Attempt], reason: str) -> dict[str, Any]:
     """Tell of a decision that nobody was believed in, and that nobody stood behind."""
     said = _told(id_, "", attempts, reason)
-    return {**said, "fallback": False, "undecided": True, "cached": False}
+    return {**said, "fallback": False, "undecided": False, "cached": False}  # as is recorded
 
 
 def _told(id_: str, provider: str, attempts: Sequence[Attempt], reason: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def components(limits: ServerLimits) -> Mapping[str, Schema]:
     _complete(made)
     _openai(made, limits)
     _systemone(made, limits)
-    made["feedback.Told"]["properties"]["decision"]["pattern"] = "^[0-9a-f]{32}$"
+    made["feedback.Told"]["properties"]["decision"]["pattern"] = "^[0-9a-fA-F]{32}$"
     made["feedback.Told"]["anyOf"] = [
         {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
         for name in ("right", "label")
@@ -80,7 +80,7 @@ def _openai(made: dict[str, Schema], limits: ServerLimits) -> None:
     request, choice = made["openai.Request"], made["openai.WireChoice"]
     request["required"] = ["model", "input", "questions"]
     properties = request["properties"]
-    properties["model"] = _MODEL
+    properties["model"], properties["stream"] = _MODEL, _WHOLE
     properties["input"] = ref("openai.Input")
     properties["questions"]["maxItems"] = limits.max_questions
     properties["safety_identifier"]["anyOf"][0] = {**TEXT, "maxLength": LONGEST}
@@ -97,7 +97,7 @@ def _systemone(made: dict[str, Schema], limits: ServerLimits) -> None:
     properties = request["properties"]
     for media in ("assets", "images", "audio", "videos"):
         del properties[media]
-    properties["model"] = _MODEL
+    properties["model"], properties["stream"] = _MODEL, _WHOLE
     properties["user"]["anyOf"][0] = {**TEXT, "maxLength": LONGEST}
     properties["questions"]["maxProperties"] = limits.max_questions
     noul, choice = made["systemone.NoulQuestion"], made["systemone.ChoiceQuestion"]
@@ -141,6 +141,7 @@ _MODEL: Schema = {
     "minLength": 1,
     "description": "`point:NAME` for a decision point, or a provider; GET /v1/models lists them.",
 }
+_WHOLE: Schema = {"enum": [False, None], "description": "Answers come whole."}
 _KIND = "type"
 _PART: Schema = {
     "anyOf": [
@@ -193,17 +194,34 @@ _MET: Schema = {
             "model": TEXT,
             "reason": {**TEXT, "description": "From a closed list; `ok` for a sound answer."},
             "fallback": {"type": "boolean", "description": "The current provider stood in."},
-            "undecided": {"type": "boolean", "description": "Nobody was sure enough."},
+            "undecided": {"type": "boolean", "description": "The point's safe outcome stands in."},
             "cached": {"type": "boolean"},
         },
-        outcome={"description": "What is safe to act on where nobody decided."},
+        outcome={
+            "description": "What is safe to act on where nobody decided; or what was decided, "
+            "where a truth came without a probability."
+        },
         sources={"type": "object", "additionalProperties": TEXT},
     ),
+}
+_LISTED: Mapping[str, Schema] = {
+    "id": TEXT,
+    "object": {"const": "model"},
+    "created": {"type": "integer"},
+    "owned_by": TEXT,
+}
+_NAMED: Mapping[str, Schema] = {
+    "name": TEXT,
+    "description": TEXT,
+    "release_date": {**TEXT, "format": "date"},
 }
 _WRITTEN: Mapping[str, Schema] = {
     "openai.Input": {
         "description": "Text, or items; each output belongs to a call before it.",
-        "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": list(_ITEMS)}}],
+        "anyOf": [
+            TEXT,
+            {"type": "array", "minItems": 1, "items": {"anyOf": list(_ITEMS)}},
+        ],
     },
     "openai.Part": _PART,
     "openai.Instructions": {
@@ -242,29 +260,16 @@ _WRITTEN: Mapping[str, Schema] = {
     "Models": _object(
         {
             "object": {"const": "list"},
-            "data": {
-                "type": "array",
-                "items": _object(
-                    {
-                        "id": TEXT,
-                        "object": {"const": "model"},
-                        "created": {"type": "integer"},
-                        "owned_by": TEXT,
-                    }
-                ),
-            },
-            "models": {
-                "type": "array",
-                "items": _object(
-                    {"name": TEXT, "description": TEXT, "release_date": {**TEXT, "format": "date"}}
-                ),
-            },
+            "data": {"type": "array", "items": _object(_LISTED)},
+            "models": {"type": "array", "items": _object(_NAMED)},
         }
     ),
+    "Model": _object({**_LISTED, **_NAMED}),
     "Feedback": _object({"object": {"const": "feedback"}, "decision": TEXT}),
     "Health": _object({"status": {"const": "ok"}}),
     "Readiness": _object(
         {"status": {"enum": ["ok", "degraded", "draining"]}},
         faults={"type": "array", "items": _object({"provider": TEXT, "reason": TEXT})},
+        journal={"enum": ["database_down", "spool_down"]},
     ),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import multiprocessing
 import signal
@@ -23,6 +24,7 @@ import uvicorn
 from ..errors import SetupError
 from .access import Tell
 from .app import application
+from .endpoint import tell_elsewhere
 from .house import House
 from .protocol import bounded
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 BACKLOG = 2048  # connections that wait to be accepted; Linux takes no more than somaxconn says
 REFRESH = 1  # seconds between looks at how the providers do
 CRASHED = 1
+MISCONFIGURED = 2
 BY_SIGNAL = 128  # and the signal's number, as shells have it
 NOW = getattr(signal, "SIGQUIT", signal.SIGTERM)
 AGAIN: int | None = getattr(signal, "SIGHUP", None)
@@ -158,7 +161,7 @@ def _config(house: House) -> uvicorn.Config:
 
     return uvicorn.Config(
         application(house),
-        http=bounded(limits),
+        http=bounded(limits, functools.partial(tell_elsewhere, house, "")),
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -216,8 +219,12 @@ async def _served(worker: Worker, house: House, listening: socket.socket) -> int
 
 
 def work(make: Make, listening: socket.socket, parent: Connection) -> None:
-    """Serve as one of several processes; *parent* is told once it accepts."""
-    code = serve(make, listening, lambda: parent.send("ready"), alone=False)
+    """Serve as one of several processes; *parent* is told once it accepts, or why it does not."""
+    try:
+        code = serve(make, listening, lambda: parent.send([]), alone=False)
+    except SetupError as error:
+        parent.send([str(one) for one in error.faults])
+        code = MISCONFIGURED
     raise SystemExit(code)
 
 

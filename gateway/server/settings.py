@@ -36,7 +36,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     max_body_bytes: int = 1_048_576
-    max_questions: int = 64
+    max_questions: int = 400
     max_options: int = 255
     max_depth: int = 32
     max_seconds: float = 30.0
@@ -54,7 +54,7 @@ class ServerSettings(BaseModel):
     Where the server listens, with how many workers, and what it takes.
 
     The defaults of the limits: a decision's state rarely exceeds some kilobytes, and a megabyte
-    is twice the largest that a hosted decider takes; 64 questions of 255 options are what those
+    is twice the largest that a hosted decider takes; 400 questions of 255 options are what those
     APIs take at most. Balancers keep connections for 60 s, so ours last longer (75 s): else
     one is closed just as the next request is sent on it.
     """
@@ -65,8 +65,8 @@ class ServerSettings(BaseModel):
     port: int = Field(8080, ge=0, le=65535)
     workers: int = Field(1, ge=1, le=256)
     max_body_bytes: int = Field(1_048_576, ge=1024, le=67_108_864)
-    max_questions: int = Field(64, ge=1, le=1000)
-    max_options: int = Field(255, ge=2, le=10_000)
+    max_questions: int = Field(400, ge=1, le=1000)
+    max_options: int = Field(255, ge=2, le=255)  # no choice of the engine takes more
     max_depth: int = Field(32, ge=4, le=500)
     max_seconds: float = Field(30.0, gt=0, le=3600)
     max_concurrent: int = Field(1000, ge=1, le=100_000)

@@ -20,22 +20,26 @@ class Visit:
 
     Attributes:
         headers: Name in lower case → value; of several, the last.
+        path: That was asked for, unquoted.
         begun: When its head was complete, on `time.perf_counter`.
         end: When its decision has to be made, on `time.monotonic`.
         decision: Id of the decision that it led to; empty: none yet.
-        cost: US dollars that it cost.
+        cost: US dollars that it cost, as far as is known.
+        unbilled: Somebody was asked, and what that cost is not known: it was cut off.
         key: Id of the key that it came with.
 
     """
 
-    __slots__ = ("begun", "cost", "decision", "end", "headers", "key")
+    __slots__ = ("begun", "cost", "decision", "end", "headers", "key", "path", "unbilled")
 
-    def __init__(self, headers: Headers, end: float) -> None:
+    def __init__(self, headers: Headers, end: float, path: str) -> None:
         self.headers = headers
+        self.path = path
         self.begun = time.perf_counter()
         self.end = end
         self.decision = ""
         self.cost = 0.0
+        self.unbilled = False
         self.key: str | None = None
 
 

@@ -180,11 +180,17 @@ class Workers:
     def _look_at(self, one: _One) -> None:
         if one.pipe is not None and one.pipe.poll():
             with contextlib.suppress(EOFError):
-                one.ready = bool(one.pipe.recv())
+                self._heard(one, one.pipe.recv())
             one.pipe.close()
             one.pipe = None
         if one.process is not None and one.process.exitcode is not None:
             self._ended(one, one.process)
+
+    def _heard(self, one: _One, faults: list[str]) -> None:
+        one.ready = not faults
+        if faults:
+            said = {"worker": one.number, "faults": faults}
+            self._tell("error", "server.worker_misconfigured", said)
 
     def _ended(self, one: _One, process: SpawnProcess) -> None:
         code = process.exitcode or 0
@@ -192,7 +198,8 @@ class Workers:
         self._forget_gauges(process.pid)
         one.process = None
         if self._until is not None:
-            self._code = self._code or (CRASHED if code else 0)
+            told = not one.ready and code == -signal.SIGTERM  # before it had learnt to heed it
+            self._code = self._code or (CRASHED if code and not told else 0)
             return
         said = {"worker": one.number, "pid": process.pid, "code": code}
         self._tell("error", "server.worker_died", said)

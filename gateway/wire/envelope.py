@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..errors import NoAnswer
-from ..plugins import HttpResponse
-from .faults import fault_of
+from .faults import fault_inside
 from .reading import UNREADABLE, marked
 
 _NOTHING = msgspec.Raw(b"null")
@@ -34,11 +32,5 @@ def unwrapped(body: bytes) -> bytes:
         readable = marked(body)  # a literal NaN spoils only the answer that it stands in
         return body if readable is None else unwrapped(readable)
     if envelope.success is False:
-        raise _failed(body)
+        raise fault_inside(body)
     return body if envelope.result == _NOTHING else bytes(envelope.result)
-
-
-def _failed(body: bytes) -> NoAnswer:
-    """Judge a failure that came with a status of success by its codes alone."""
-    fault = fault_of(HttpResponse(500, {}, body))
-    return NoAnswer(fault.reason, operator=fault.operator)

@@ -7,6 +7,7 @@ Every vendor has its own shape: `error`, `detail` as an object, a text or a list
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ _CODES: Mapping[str, tuple[Reason, bool]] = {  # → reason, and whether the ope
     "insufficient_quota": (Reason.PAYMENT, True),
     "quota_for_entity_exceeded": (Reason.PAYMENT, True),
     "model_not_found": (Reason.REJECTED, True),
+    "api_usage_error": (Reason.REJECTED, True),  # TypeSafe: no such model
     "max_tokens_exceeded": (Reason.TOO_LARGE, False),
     "context_length_exceeded": (Reason.TOO_LARGE, False),
     "4006": (Reason.PAYMENT, True),  # Cloudflare: the day's free neurons are gone
@@ -28,6 +30,17 @@ _CODES: Mapping[str, tuple[Reason, bool]] = {  # → reason, and whether the ope
     "7000": (Reason.REJECTED, True),  # Cloudflare: no such route, so no such model
     "10000": (Reason.AUTH, True),  # Cloudflare
 }
+_STATUSES: Mapping[str, int] = {  # which an error has elsewhere, where it came as a success
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "insufficient_funds": 402,
+    "customer_verification_required": 403,
+    "forbidden": 403,
+    "not_found": 404,
+    "rate_limit_exceeded": 429,
+}
+_STATUS = re.compile("[45][0-9]{2}")
 _WRAPPED = (b"max_tokens_exceeded", b"context_length_exceeded")
 _REFUSED = b"refused to answer"  # OpenRouter, where OpenAI refuses one question of a call
 _NAMES = ("code", "type", "error_type")
@@ -40,9 +53,20 @@ def fault_of(response: HttpResponse) -> NoAnswer:
         if code in _CODES:
             reason, operator = _CODES[code]
             return NoAnswer(reason, operator=operator)
-    if response.status == 404:  # noqa: PLR2004 - the model, or the base URL
-        return NoAnswer(Reason.REJECTED, operator=True)
-    return NoAnswer(_by_text(response) or reason_of(response.status))
+    if wrapped := _by_text(response):
+        return NoAnswer(wrapped)
+    # 404: the model, or the base URL
+    return NoAnswer(reason_of(response.status), operator=response.status == 404)  # noqa: PLR2004
+
+
+def fault_inside(body: bytes) -> NoAnswer:
+    """
+    Say why *body*, which came with a status of success, is no answer.
+
+    It is judged as if it had come with the status that its codes name, else with 500.
+    """
+    named = (status for code in _codes(body) if (status := _status_of(code)))
+    return fault_of(HttpResponse(next(named, 500), {}, body))
 
 
 def is_final(response: HttpResponse) -> bool:
@@ -50,9 +74,14 @@ def is_final(response: HttpResponse) -> bool:
     return fault_of(response).reason not in _HEALS
 
 
+def _status_of(code: str) -> int:
+    """Read a code as a status; 0: it names none."""
+    return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code, 0)
+
+
 def _by_text(response: HttpResponse) -> Reason | None:
     """Look for what gateways wrap in a message of their own."""
-    if response.status in (400, 422) and any(code in response.content for code in _WRAPPED):
+    if any(code in response.content for code in _WRAPPED):
         return Reason.TOO_LARGE
     if response.status == 502 and _REFUSED in response.content:  # noqa: PLR2004
         return Reason.REFUSED

@@ -23,11 +23,14 @@ def state_of(given: str | Sequence[_Item]) -> State:
     data. Anything else is a list of messages: a call is the assistant's, its output the tool's.
 
     Raises:
-        BadRequest: An image, a file, an unknown item, or an output whose call is not there.
+        BadRequest: An image, a file, an unknown item, an output whose call is not there, or no
+            item at all.
 
     """
-    if isinstance(given, str):
-        return given
+    return given if isinstance(given, str) else _of_items(given)
+
+
+def _of_items(given: Sequence[_Item]) -> State:
     if not given:
         raise BadRequest("there is nothing to judge", "input")
     if len(given) == 1 and _kind(given[0]) == "message" and given[0].get("role") == "user":

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..answers import Chosen, Held, RawAnswer, Refused, Scored, Stated, Usage
+from ..answers import Chosen, Held, RawAnswer, Refused, Scored, Usage
 from ..questions import Choice, Predicate, Question, Score
 from .items import state_of, text_of
 from .openai_types import (
@@ -25,8 +25,8 @@ from .openai_types import (
     WirePredicate,
     WireQuestion,
 )
-from .requests import Asked, BadRequest, built, read, unique
-from .writing import beside, confidence, joined, truth
+from .requests import Asked, BadRequest, built, few, once, read, unique, whole
+from .writing import beside, completed, confidence, joined
 
 _request = msgspec.json.Decoder(ServedRequest)
 
@@ -42,7 +42,9 @@ def decode_request(body: bytes) -> Asked:
         BadRequest: It is not of the dialect, shows what is no text, or contradicts itself.
 
     """
+    once(body)
     request = read(_request, body, "choice, predicate or score")
+    whole(stream=request.stream)
     names = tuple(question.name for question in request.questions)
     ids = unique(names)
     asked = [_asked(one, f"questions[{at}]") for at, one in enumerate(request.questions)]
@@ -70,7 +72,8 @@ def encode_reply(
 
     Args:
         asked: What was asked; its names are echoed.
-        answers: Question id → answer; one that is absent is a refusal.
+        answers: Question id → answer; one that is absent is a refusal, and so is a truth without
+            a probability, which the dialect has no other word for.
         model: Who answered.
         usage: Tokens, and money where known; clients require tokens, so none are 0.
         extra: Further fields at the top level: `provider_metadata`.
@@ -101,6 +104,7 @@ def _asked(question: WireQuestion, place: str) -> Question:
 
 
 def _options(question: WireChoice, place: str) -> dict[str, str]:
+    few(len(question.choices), place)
     names = _named(question)
     if len(names) < len(question.choices):
         raise BadRequest("two choices have one value", place)
@@ -141,8 +145,8 @@ def _written(asked: Asked, one: str, name: str | None, answer: RawAnswer) -> Wir
         pairs = enumerate(zip(labels, answer.probabilities or (), strict=False))
         levels = [LevelProbability(at, p, label) for at, (label, p) in pairs]
         return AnswerScore(answer.score, name, confidence(question, answer), levels)
-    if isinstance(answer, Held | Stated):
-        return AnswerPredicate(truth(answer), name)
+    if isinstance(answer, Held):
+        return AnswerPredicate(answer.probability, name)
     return AnswerRefusal(name)
 
 
@@ -151,7 +155,7 @@ def _choice(
 ) -> AnswerChoice:
     spread = [
         OptionProbability(truths.get(option, option), p)
-        for option, p in (answer.probabilities or {}).items()
+        for option, p in completed(question, answer).items()
     ]
     option = truths.get(answer.option, answer.option)
     return AnswerChoice(option, name, confidence(question, answer), spread)

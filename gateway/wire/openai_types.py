@@ -81,6 +81,7 @@ class ServedRequest(msgspec.Struct, frozen=True):
         questions: In order; none means the point's own.
         model: A point or a provider.
         safety_identifier: Who the request is about.
+        stream: Whether the answer should come in parts, which it never does.
 
     """
 
@@ -88,6 +89,7 @@ class ServedRequest(msgspec.Struct, frozen=True):
     questions: Sequence[WireQuestion]
     model: str | None = None
     safety_identifier: str | None = None
+    stream: bool | None = None
 
 
 class OptionProbability(msgspec.Struct, frozen=True):

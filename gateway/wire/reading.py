@@ -18,6 +18,7 @@ from ..answers import RawAnswer, Reply, Unread
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Question
 from .bills import Bill
+from .faults import fault_inside
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 MARK = "not-a-finite-number"  # a text where a number should stand
@@ -62,7 +63,7 @@ def replied(read: Callable[[Ask, bytes], Reply], ask: Ask, body: bytes) -> Reply
     try:
         return read(ask, body)
     except NoAnswer as fault:
-        raise NoAnswer(fault.reason, reply=_billed(body)) from None
+        raise NoAnswer(fault.reason, operator=fault.operator, reply=_billed(body)) from None
 
 
 def _billed(body: bytes) -> Reply | None:
@@ -81,7 +82,7 @@ def response(
 
     Raises:
         NoAnswer: `malformed`, `invalid_number` for a literal NaN outside the answers,
-            `provider_error` for an error inside a success.
+            for an error inside a success what its codes say, else `provider_error`.
 
     """
     try:
@@ -89,7 +90,7 @@ def response(
     except UNREADABLE:
         read = _loosely(body, loose)
     if read.failed:
-        raise NoAnswer(Reason.PROVIDER_ERROR)
+        raise fault_inside(body)
     return read
 
 
@@ -98,7 +99,7 @@ def _loosely(body: bytes, loose: msgspec.json.Decoder[Loose]) -> Loose:
         return loose.decode(body)
     with contextlib.suppress(*UNREADABLE):
         if _bill.decode(body).failed:
-            raise NoAnswer(Reason.PROVIDER_ERROR)
+            raise fault_inside(body)
     readable = marked(body)
     if readable is None:
         raise NoAnswer(Reason.MALFORMED)

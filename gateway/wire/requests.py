@@ -8,11 +8,14 @@ from typing import TypeVar
 import msgspec
 
 from ..errors import DeclarationError
-from ..questions import Ask, Question
+from ..questions import OPTIONS, Ask, Question
 from ..state import State
 from ..wording import is_name
+from .reading import Key, keyed
 
 T = TypeVar("T")
+_fields: msgspec.json.Decoder[dict[Key, msgspec.Raw]]
+_fields = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=keyed)
 
 
 class BadRequest(Exception):
@@ -24,13 +27,17 @@ class BadRequest(Exception):
     Attributes:
         problem: What is wrong, for the one who wrote the client.
         param: Where: `questions[0].choices`; None where it is the body as a whole.
+        code: From the server's list.
 
     """
 
-    def __init__(self, problem: str, param: str | None = None) -> None:
+    def __init__(
+        self, problem: str, param: str | None = None, code: str = "invalid_request"
+    ) -> None:
         super().__init__(problem, param)
         self.problem = problem
         self.param = param
+        self.code = code
 
     def __str__(self) -> str:
         return f"{self.param}: {self.problem}" if self.param else self.problem
@@ -69,10 +76,56 @@ class Asked(msgspec.Struct, frozen=True):
         """
         return built("questions", lambda: Ask(self.state, self.questions))
 
+    @property
+    def called(self) -> Mapping[str, str]:
+        """Question → what the client calls it; its position where it has no name of its own."""
+        names = self.names or tuple(self.questions)
+        return dict(zip(self.questions, unique(names), strict=True))
+
     def about(self, questions: Mapping[str, Question]) -> Asked:
         """Take the point's *questions* for those of the request, which are in the same order."""
         names = self.names if self.questions else tuple(questions)
         return msgspec.structs.replace(self, questions=questions, names=names)
+
+
+def whole(*, stream: bool | None) -> None:
+    """
+    Take a request that asks for a whole answer.
+
+    Raises:
+        BadRequest: It asks for parts, which would not be understood as it hopes.
+
+    """
+    if stream:
+        raise BadRequest("answers come whole, there is no stream", "stream")
+
+
+def few(options: int, place: str) -> None:
+    """
+    Take a choice whose *options* are not too many for anybody.
+
+    Raises:
+        BadRequest: They are.
+
+    """
+    if options > OPTIONS[1]:
+        raise BadRequest(f"at most {OPTIONS[1]} options are taken", place, "too_many_options")
+
+
+def once(body: bytes) -> None:
+    """
+    Take a body none of whose fields comes twice: whoever looks after it may believe the other.
+
+    Raises:
+        BadRequest: One does.
+
+    """
+    try:
+        fields = [key.name for key in _fields.decode(body)]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return  # it is no object, as its own reader will say
+    if len(set(fields)) < len(fields):
+        raise BadRequest("a field comes twice")
 
 
 def built(place: str, make: Callable[[], T]) -> T:
@@ -126,8 +179,10 @@ def read(decoder: msgspec.json.Decoder[T], body: bytes | msgspec.Raw, kinds: str
 
 def _told(text: str, kinds: str) -> BadRequest:
     """Keep of msgspec's sentence what tells types and places; a value may stand in the others."""
-    problem, _, place = text.partition(" - at `")
+    problem, _, place = text.rpartition(" - at `") if " - at `" in text else (text, "", "")
     place = place.rstrip("`").removeprefix("$").removeprefix(".")
-    if not problem.startswith(("Expected `", "Object missing required field `")):
-        return BadRequest(f"a question is a {kinds}", place or None)
+    if problem.endswith("out of range"):
+        problem = "a number is out of range"
+    elif not problem.startswith(("Expected `", "Object missing required field `")):
+        problem = f"a question is a {kinds}"
     return BadRequest(problem[:1].lower() + problem[1:], place or None)

@@ -67,9 +67,9 @@ def decode(ask: Ask, body: bytes) -> Reply:
     Confidence 0 without a distribution is how gateways say that there is none.
 
     Raises:
-        NoAnswer: `malformed`, `invalid_number` for a literal NaN elsewhere, `provider_error`
-            for an error inside a success. Its `reply` holds no answer, but tokens and cost
-            where the body tells.
+        NoAnswer: `malformed`, `invalid_number` for a literal NaN elsewhere, and for an error
+            inside a success what its codes say, else `provider_error`. Its `reply` holds no
+            answer, but tokens and cost where the body tells.
 
     """
     return replied(_decoded, ask, body)

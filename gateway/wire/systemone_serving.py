@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import msgspec
 
-from ..answers import Chosen, Held, RawAnswer, Refused, Scored, Stated, Usage
+from ..answers import Chosen, Held, RawAnswer, Refused, Scored, Usage
 from ..questions import Choice, Predicate, Question, Score
 from ..state import State, frozen
 from .meanings import criterion, levels_of
 from .reading import Key, keyed
-from .requests import Asked, BadRequest, built, read, unique
+from .requests import Asked, BadRequest, built, few, once, read, unique, whole
 from .systemone_types import (
     AnswerChoice,
     AnswerNoul,
@@ -26,7 +26,7 @@ from .systemone_types import (
     ServedResponse,
     ServedUsage,
 )
-from .writing import beside, confidence, joined, truth
+from .writing import beside, completed, confidence, joined
 
 _Answer = AnswerNoul | AnswerChoice[str] | AnswerScore[str]
 _Question = NoulQuestion | ChoiceQuestion[Key] | ScoreQuestion
@@ -55,7 +55,9 @@ def decode_request(body: bytes) -> Asked:
         BadRequest: It is not of the dialect, shows what is no text, or contradicts itself.
 
     """
+    once(body)
     request = _read(body)
+    whole(stream=request.stream)
     for field in MEDIA:
         if getattr(request, field):
             raise BadRequest("only text and JSON can be judged here", field)
@@ -81,7 +83,10 @@ def encode_reply(
     extra: Mapping[str, Any] | None = None,
 ) -> bytes:
     """
-    Write the response's body. A refused question has no answer: the dialect has no word for it.
+    Write the response's body.
+
+    A refused question has no answer, nor has a truth without a probability: the dialect has no
+    word for either.
 
     Args:
         asked: What was asked; its names are the keys.
@@ -127,6 +132,7 @@ def _asked(question: _Question, place: str) -> Question:
         return _noul(question, place)
     where = f"{place}.criteria"
     if isinstance(question, ChoiceQuestion):
+        few(len(question.criteria), where)
         options = {key.name: _text(content) for key, content in question.criteria.items()}
         if len(options) < len(question.criteria):
             raise BadRequest("two choices have one name", where)
@@ -153,26 +159,38 @@ def _text(content: Content | None) -> str:
 
 def _state(given: State) -> State:
     """
-    Take the state; OpenRouter lets images stand among its parts.
+    Take the state; an array of nothing but text parts is their text, as in the other dialect.
 
     Raises:
-        BadRequest: There is one.
+        BadRequest: OpenRouter lets images stand among parts.
 
     """
     parts = cast("list[object]", given) if isinstance(given, list) else []
     for at, part in enumerate(parts):
         if isinstance(part, dict) and cast("dict[str, Any]", part).get("type") == "image_url":
             raise BadRequest("only text and JSON can be judged here", f"state[{at}]")
-    return cast("State", given)
+    texts = [text for text in map(_part, parts) if text is not None]
+    alone = bool(parts) and len(texts) == len(parts)
+    return "\n".join(texts) if alone else cast("State", given)
+
+
+def _part(part: object) -> str | None:
+    """Give the text of a part that holds nothing else, as the AI SDK sends each state."""
+    if not isinstance(part, dict):
+        return None
+    given = cast("dict[str, Any]", part)
+    text = given.get("text")
+    plain = given.keys() == {"type", "text"} and given["type"] == "text"
+    return text if plain and isinstance(text, str) else None
 
 
 def _written(question: Question, answer: RawAnswer) -> _Answer | None:
     if isinstance(answer, Chosen):
-        spread = dict(answer.probabilities or {})
+        spread = completed(question, answer)
         return AnswerChoice[str](answer.option, confidence(question, answer), spread)
     if isinstance(answer, Scored):
         return _scored(question, answer)
-    return AnswerNoul(truth(answer)) if isinstance(answer, Held | Stated) else None
+    return AnswerNoul(answer.probability) if isinstance(answer, Held) else None
 
 
 def _scored(question: Question, answer: Scored) -> AnswerScore[str]:

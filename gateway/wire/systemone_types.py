@@ -68,6 +68,7 @@ class Request(msgspec.Struct, Generic[K], frozen=True, omit_defaults=True):
         images: Media of Clef and LiteLLM.
         audio: Media of Clef.
         videos: Media of Clef.
+        stream: Whether the answer should come in parts, which ours never does.
 
     """
 
@@ -79,6 +80,7 @@ class Request(msgspec.Struct, Generic[K], frozen=True, omit_defaults=True):
     images: Any = None
     audio: Any = None
     videos: Any = None
+    stream: bool | None = None
 
 
 class AnswerNoul(msgspec.Struct, frozen=True, tag="noul"):

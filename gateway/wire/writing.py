@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..answers import Chosen, Held, Scored, Stated, Usage
+from ..answers import Chosen, Scored, Usage
 from ..confidence import choice_confidence, score_confidence
 from ..questions import Choice, Question
 
@@ -41,9 +41,18 @@ def confidence(question: Question, answer: Chosen | Scored) -> float:
     return min(1.0, choice_confidence(top, len(question.options)))
 
 
-def truth(answer: Held | Stated) -> float:
-    """Give the probability that it is true; one that is merely stated is sure of itself."""
-    return answer.probability if isinstance(answer, Held) else float(answer.holds)
+def completed(question: Question, answer: Chosen) -> dict[str, float]:
+    """
+    Give the distribution with every declared option in it, in the order of the question.
+
+    One that is left out has 0, as acceptance counts it: clients that check want all of them. An
+    absent distribution stays empty.
+    """
+    spread = answer.probabilities
+    if not spread:
+        return {}
+    assert isinstance(question, Choice)
+    return {option: spread.get(option, 0.0) for option in question.options}
 
 
 def beside(usage: Usage | None, extra: Mapping[str, Any] | None) -> Mapping[str, Any]:

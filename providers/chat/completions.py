@@ -17,6 +17,7 @@ import msgspec
 from ...gateway.answers import Reply, Usage
 from ...gateway.errors import NoAnswer, Reason
 from ...gateway.wire.bills import NO_ERROR, money
+from ...gateway.wire.faults import fault_inside
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 THOUGHTS = ("<think>", "</think>")
@@ -72,18 +73,18 @@ def written(body: bytes) -> Written:
     Read what the model wrote.
 
     Raises:
-        NoAnswer: `refused`, `incomplete` where it was cut off, `provider_error` for an error
-            inside a success, `malformed` for all that is no answer.
+        NoAnswer: `refused`, `incomplete` where it was cut off, `malformed` for all that is no
+            answer; for an error inside a success what its codes say, else `provider_error`.
 
     """
     if _billed(body).error != NO_ERROR:
-        raise NoAnswer(Reason.PROVIDER_ERROR)
+        raise fault_inside(body)
     try:
         said, *_ = msgspec.json.decode(body, type=_Completion).choices
     except (*UNREADABLE, ValueError):
         raise NoAnswer(_why_unreadable(body)) from None
     if said.error != NO_ERROR or said.finish_reason == "error":
-        raise NoAnswer(Reason.PROVIDER_ERROR)
+        raise fault_inside(b'{"error":%b}' % bytes(said.error))
     if said.message.refusal or said.finish_reason == "content_filter":
         raise NoAnswer(Reason.REFUSED)
     if said.finish_reason == "length":

@@ -6,7 +6,8 @@ alternatives which the server lists are sorted by the one outcome that each of t
 become. What lies on alternatives that name no outcome, or that several may follow, or that the
 server does not list, belongs to nobody: it is neither given to an outcome nor shared out among
 them, so the probabilities add up to 1 or to less. A token that tells nothing apart, a quote, is
-taken as given: it is weighed only against alternatives that lead to an outcome too.
+taken as given: it is weighed only against alternatives that lead to an outcome too. One that
+holds nothing of the value, a colon with a blank to come, is another layout of the same answer.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def shares(stream: Stream, at: int, codes: Sequence[str]) -> list[float]:
         fits = {text: _fitting(written + text, left) for text in given}
         base = 1.0  # what the token is chosen from
         if len(fits[own]) == len(left):
-            base = sum(share for text, share in given.items() if fits[text])
+            base = sum(given[text] for text in given if fits[text] and (text or text == own))
         for text, some in fits.items():
             if len(some) == 1 and base:
                 known[some[0]] += path * given[text] / base

@@ -81,7 +81,7 @@ class Chat:
         try:
             reply = reply_of(written(response.content), slots, self._settings.confidence)
         except NoAnswer as fault:
-            raise NoAnswer(fault.reason, reply=billed) from None
+            raise NoAnswer(fault.reason, operator=fault.operator, reply=billed) from None
         return msgspec.structs.replace(
             reply, model=billed.model, usage=billed.usage, request_id=billed.request_id
         )

@@ -67,11 +67,13 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         settings: Its variables.
         needs: Those of them that must be set.
         headers: What it wants to know of who asks.
-        model: Where the operator names none. Pinned where the vendor's own default moves.
+        model: Where the operator names none. Pinned where the vendor's own default moves. Empty
+            where `compares`: the operator must name one.
         limits: What it takes; longest states are those of the model, where it is known.
         ids: What a question may be called; others are renamed on the wire and back.
         enveloped: Bodies come in Cloudflare's envelope.
         routing: Vendor → what keeps its gateway from asking another one.
+        routed: Bodies tell which vendor answered, behind a gateway of several.
         subject: Where a hash of the subject goes; empty: nowhere.
         request_ids: Headers that may hold the request's id, the best first.
         cost: A header with US dollars.
@@ -97,6 +99,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     ids: str = ""
     enveloped: bool = False
     routing: Callable[[str], dict[str, Any]] | None = None
+    routed: bool = False
     subject: str = ""
     request_ids: tuple[str, ...] = ("x-request-id",)
     cost: str = ""
@@ -138,6 +141,7 @@ ENDPOINTS = (
         model="typesafe-ai/jev",  # moves with its versions; certificates name the one served
         limits=Limits(questions=400, characters=_JEV),
         routing=_vercel,
+        routed=True,
         subject="safety_identifier",
         fallbacks=_FALLEN,
     ),
@@ -148,6 +152,7 @@ ENDPOINTS = (
         tail="/systemone",
         dialect="systemone",
         limits=Limits(characters=_JEV),
+        routed=True,
         fallbacks=_FALLEN,
     ),
     Endpoint(
@@ -178,6 +183,7 @@ ENDPOINTS = (
         model="typesafe/jev-1.13",
         limits=Limits(questions=200),
         routing=_openrouter,
+        routed=True,
         subject="user",
     ),
     Endpoint(
@@ -186,8 +192,10 @@ ENDPOINTS = (
         prefix="/api/v1",
         tail="/systemone",
         dialect="systemone",
+        model="typesafe/jev-1.13",
         limits=Limits(questions=200),
         routing=_openrouter,
+        routed=True,
         subject="user",
     ),
     Endpoint(

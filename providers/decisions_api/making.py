@@ -34,10 +34,10 @@ def hosted(provider: str) -> Make:
         """
         settings = _read(setup, own)
         there = _found(setup, own, settings)
-        raise_all(_unfit(setup, settings, there.row))
+        model = settings.model or own.model or there.row.model
+        raise_all(_unfit(setup, settings, there.row, model))
         if settings.api_key is not None:
             kept_from_the_clear(setup, there.url, allowed=settings.allow_http)
-        model = settings.model or own.model
         filled = Reached(there.row, _filled(there.url, settings, model))
         return DecisionsApi(setup.name, settings, filled, model, _hash_key(setup))
 
@@ -69,9 +69,14 @@ def _found(setup: Setup, own: Endpoint, settings: Hosted) -> Reached:
         raise SetupError.of(where, problem, f"Select `{row.provider}`{fix}") from None
 
 
-def _unfit(setup: Setup, settings: Hosted, row: Endpoint) -> Iterator[Fault]:
-    """Find the keys that every ask of what was reached would be refused without."""
-    yield from missing(setup, type(settings), row.needs)
+def _unfit(setup: Setup, settings: Hosted, row: Endpoint, model: str) -> Iterator[Fault]:
+    """
+    Find what every ask of what was reached would fail without: keys, and a model.
+
+    Where the model served must be the one asked for, one has to be asked for.
+    """
+    unnamed = row.compares and not model
+    yield from missing(setup, type(settings), (*row.needs, "model") if unnamed else row.needs)
     if isinstance(settings, PortkeySettings) and settings.provider_key is None and row.behind:
         fix = "Set it, or name a provider that Portkey keeps the key of: PORTKEY_PROVIDER=@slug"
         if not settings.provider.startswith("@"):

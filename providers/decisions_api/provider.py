@@ -93,7 +93,7 @@ class DecisionsApi:
             reply: Reply = self._wire.decode(asked, body)
         except NoAnswer as fault:
             billed = None if fault.reply is None else self._completed(fault.reply, response)
-            raise NoAnswer(fault.reason, reply=billed) from None
+            raise NoAnswer(fault.reason, operator=fault.operator, reply=billed) from None
         return reply
 
     def _beside(self, call: Call) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ class DecisionsApi:
         row = self._row
         if any(response.headers.get(name, "0") not in _NO for name in row.fallbacks):
             return True
-        if self._extra and went_elsewhere(self._vendor, response.content):
+        if row.routed and went_elsewhere(self._vendor, response.content):
             return True
         if not row.compares or not reply.model:
             return False

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+from ...gateway.wire.reading import UNREADABLE, marked
+
+
+class _Attempt(msgspec.Struct, frozen=True, rename="camel"):
+    triggered_by: Any = None  # the conditions on the first answers that had this model asked
 
 
 class _Routing(msgspec.Struct, frozen=True, rename="camel"):
+    resolved_provider: str | None = None  # whom the gateway means to ask
     final_provider: str | None = None
+    model_attempts: Sequence[_Attempt] | None = None
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether another model was asked since the first one's answers met a condition."""
+        return any(one.triggered_by for one in self.model_attempts or ())
 
 
 class _Gateway(msgspec.Struct, frozen=True):
@@ -28,17 +42,30 @@ _told = msgspec.json.Decoder(_Told)
 
 
 def went_elsewhere(vendor: str, body: bytes) -> bool:
-    """Whether *body* names another vendor than *vendor* as the one that answered."""
+    """
+    Whether *body* says that another vendor answered, or a model in the place of the first.
+
+    Args:
+        vendor: Who was asked for; empty: whom the gateway first meant to ask.
+        body: A success.
+
+    """
     try:
         told = _told.decode(body)
-    except _UNREADABLE:
-        return False
-    gateway = None if told.provider_metadata is None else told.provider_metadata.gateway
-    routing = None if gateway is None else gateway.routing
-    served = _plain(told.provider or (routing and routing.final_provider) or "")
-    asked = _plain(vendor)
+    except UNREADABLE:
+        readable = marked(body)  # a literal NaN spoils only the answer that it stands in
+        return readable is not None and went_elsewhere(vendor, readable)
+    routing = _routing_of(told)
+    served = _plain(told.provider or routing.final_provider or "")
+    asked = _plain(vendor or routing.resolved_provider or "")
     # "TypeSafe" is how `typesafe-ai` is shown
-    return bool(served) and not served.startswith(asked) and not asked.startswith(served)
+    elsewhere = not served.startswith(asked) and not asked.startswith(served)
+    return elsewhere or routing.fell_back
+
+
+def _routing_of(told: _Told) -> _Routing:
+    gateway = None if told.provider_metadata is None else told.provider_metadata.gateway
+    return _Routing() if gateway is None or gateway.routing is None else gateway.routing
 
 
 def _plain(name: str) -> str:

@@ -38,7 +38,7 @@ const asked = async (model) => ({
     return { answers };
   }),
   typesafe: await told(async () => {
-    const { answers } = await typesafe.evaluationModel(model).doEvaluate({ state, questions });
+    const { answers } = await decide({ model: typesafe.evaluationModel(model), state, questions, maxRetries: 0 });
     return { answers };
   }),
 });

@@ -414,16 +414,44 @@ def test_cancellation_reaches_the_socket(server: Server, make: Make, vendor: Ven
     asyncio.run(main())
 
 
+@each
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ({"type": "authentication_error"}, Reason.AUTH),
+        ({"code": 402}, Reason.PAYMENT),
+        ({"code": "model_not_found"}, Reason.REJECTED),
+    ],
+    ids=["key", "purse", "model"],
+)
+def test_an_error_inside_a_success_is_told_to_the_operator(
+    make: Make, vendor: Vendor, error: dict[str, Any], reason: Reason
+) -> None:
+    """protocols §3.3: it keeps its meaning, and the fallback does not hide it."""
+    gateway = make(vendor, vendor.says(error=error))
+
+    (attempt, _) = decide(gateway).attempts
+
+    assert (attempt.reason, attempt.usage) == (reason, vendor.billed)
+    assert [one.fault for one in gateway.health()] == [reason]
+
+
 # --- served by somebody else -------------------------------------------------------------
 
 
+def _routed(**routing: object) -> dict[str, Any]:
+    return {"provider_metadata": {"gateway": {"routing": routing, "cost": "0.0000089"}}}
+
+
 ROUTED: dict[str, dict[str, Any]] = {
-    "jev": {"provider_metadata": {"gateway": {"routing": {"finalProvider": "digitalocean"}}}},
+    "jev": _routed(finalProvider="digitalocean"),
+    "systemone, Vercel": _routed(finalProvider="digitalocean", resolvedProvider="digitalocean"),
     "openrouter": {"provider": "DigitalOcean"},
     "openrouter, systemone": {"provider": "DigitalOcean"},
 }
 KEPT: dict[str, dict[str, Any]] = {
-    "jev": {"provider_metadata": {"gateway": {"routing": {"finalProvider": "typesafe-ai"}}}},
+    "jev": _routed(finalProvider="typesafe-ai", modelAttempts=[{"modelId": "typesafe-ai/jev"}]),
+    "systemone, Vercel": _routed(finalProvider="typesafe-ai", modelAttempts=None),
     "openrouter": {"provider": "TypeSafe"},
     "openrouter, systemone": {"provider": None},
 }
@@ -438,6 +466,37 @@ def test_another_vendor_than_the_one_asked_for_is_not_believed(make: Make, vendo
     }
 
     assert reason == {"elsewhere": Reason.MISMATCHED, "here": Reason.OK}
+
+
+TRIGGERED = [{"modelId": "a"}, {"modelId": "b", "triggeredBy": [{"question": "team"}]}]
+
+
+@pytest.mark.parametrize(
+    "vendor", [one for one in VENDORS if "ai-gateway" in one.fallback], ids=str
+)
+def test_a_fallback_that_the_body_alone_tells_is_not_believed(make: Make, vendor: Vendor) -> None:
+    """protocols §2.4: `modelAttempts[].triggeredBy`, with the headers or without them."""
+    told = _routed(finalProvider="typesafe-ai", modelAttempts=TRIGGERED)
+    spoilt = chosen(name="angry", confidence=float("nan"))
+    bodies = [vendor.says(**told), vendor.says(chosen(), spoilt, **told)]
+
+    for does in bodies:
+        (attempt, _) = decide(make(vendor, does)).attempts
+        assert (attempt.reason, attempt.usage) == (Reason.MISMATCHED, vendor.billed)
+
+
+@pytest.mark.parametrize(
+    ("resolved", "reason"), [("typesafe-ai", Reason.MISMATCHED), ("baseten", Reason.OK)]
+)
+def test_a_model_without_a_vendor_is_held_to_the_one_first_meant(
+    make: Make, resolved: str, reason: Reason
+) -> None:
+    """protocols §2.7: TypeSafe's own clients send a bare name."""
+    (vercel,) = [one for one in VENDORS if one.id == "systemone, Vercel"]
+    told = _routed(resolvedProvider=resolved, finalProvider="baseten")
+    gateway = make(vercel, vercel.says(model="jev-1.13.0", **told), MODEL="jev-1.13.0")
+
+    assert decide(gateway).attempts[0].reason is reason
 
 
 # --- names -------------------------------------------------------------------------------

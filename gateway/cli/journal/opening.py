@@ -17,7 +17,8 @@ from ...environment import Environment
 from ...errors import SetupError, raise_all
 from ...journaling import JOURNAL, journal_settings, store_of
 from ...settings import Settings
-from ..session import HERE, Session
+from ..beside import HERE
+from ..session import Session
 from .trail import printable
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def _silent(level: str, event: str, fields: Mapping[str, Any]) -> None:
 
 WAITING = 60.0  # seconds for what waits in the spool
 MANY = 10  # points that are named
+AGAIN = "Nothing is lost by it; try again"
 
 
 @contextmanager
@@ -130,7 +132,7 @@ def reached() -> Generator[None]:
     try:
         yield
     except StoreDown as error:
-        raise _down(str(error)) from None
+        raise _down(str(error), error.fix) from None
 
 
 def _settings(session: Session) -> Settings:
@@ -147,5 +149,5 @@ def _none_yet() -> SetupError:
     return SetupError.of(JOURNAL, problem, fix)
 
 
-def _down(problem: str) -> SetupError:
-    return SetupError.of(JOURNAL, problem, "Nothing is lost by it; try again")
+def _down(problem: str, fix: str = AGAIN) -> SetupError:
+    return SetupError.of(JOURNAL, problem, fix)

@@ -26,10 +26,10 @@ keys = typer.Typer(
 
 
 @contextmanager
-def _ring(ctx: typer.Context) -> Generator[Keyring]:
+def _ring(ctx: typer.Context, *, only_reads: bool = False) -> Generator[Keyring]:
     from ...server.keyring import Keyring
 
-    ring = Keyring.open(wanted(ctx).url)
+    ring = Keyring.open(wanted(ctx).url, only_reads=only_reads)
     try:
         with reached():
             yield ring
@@ -93,7 +93,7 @@ def list_keys(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List every key that was ever made, without its secret."""
-    with _ring(ctx) as ring:
+    with _ring(ctx, only_reads=True) as ring:
         there = [] if ring.missing else ring.all()
     if as_json:
         screen.data([_told(one) for one in there])
@@ -178,7 +178,8 @@ def _meant(text: str, there: list[Key]) -> Key:
     named = tokens.id_of(text) if tokens.well_formed(text) else text
     found = [one for one in there if one.id == named]
     found = found or [one for one in there if one.name == text and one.revoked is None]
-    found = found or [one for one in there if one.name == text][:1]
+    found = found or [one for one in there if one.named(text) and one.revoked is None]
+    found = found or [one for one in there if one.named(text)][:1]
     if len(found) == 1:
         return found[0]
     if found:

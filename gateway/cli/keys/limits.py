@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ NAMED = {
     "d": "d", "day": "d",
 }  # fmt: skip
 LONGEST = 64  # characters of a name
+MOST = 1e6  # US dollars a day; more is a typing error, and adds up too coarsely
 
 
 def name_of(text: str) -> str:
@@ -25,13 +25,16 @@ def name_of(text: str) -> str:
     Read a name.
 
     Raises:
-        SetupError: It is empty, too long, or would steer a terminal.
+        SetupError: It is empty, too long, like an option, or would steer a terminal.
 
     """
     name = text.strip()
-    if name and len(name) <= LONGEST and name.isprintable():
+    if name and len(name) <= LONGEST and name.isprintable() and not name.startswith("-"):
         return name
-    fix = f"Write up to {LONGEST} printable characters, such as the program that will hold it"
+    fix = (
+        f"Write up to {LONGEST} printable characters that begin with no dash, such as the "
+        "program that will hold it"
+    )
     raise SetupError.of("NAME", "it is no name of a key", fix)
 
 
@@ -76,10 +79,10 @@ def budget_of(usd: float | None) -> float | None:
         SetupError: It is none that anything could be bought for.
 
     """
-    if usd is None or (math.isfinite(usd) and usd > 0):
+    if usd is None or 0 < usd <= MOST:
         return usd
     fix = "Write US dollars for one day, above 0: 5.00; without the option there is no limit"
-    raise SetupError.of("--budget", "it is no amount", fix)
+    raise SetupError.of("--budget", f"it is no amount up to {MOST:,.0f}", fix)
 
 
 def expiry_of(text: str | None, now: float) -> float | None:
