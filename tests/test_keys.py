@@ -806,7 +806,9 @@ def test_what_was_cut_off_costs_what_the_dearest_did(here: Keyring, keys_of: Any
     assert denied(keys, token)[1] == "over_budget"
 
 
-def test_what_was_cut_off_before_a_cost_was_known_is_paid_later(here: Keyring, keys_of: Any) -> None:
+def test_what_was_cut_off_before_a_cost_was_known_is_paid_later(
+    here: Keyring, keys_of: Any
+) -> None:
     """And a key that never waits for an answer is turned away before long."""
     patient, hasty = added(here, "patient", budget=2.0), added(here, "hasty", budget=2.0)
     keys = keys_of()

@@ -441,7 +441,7 @@ def test_a_key_opens_what_it_is_good_for_and_pays_for_it(server: Server) -> None
 
 
 @pytest.mark.parametrize("cut", ["by its client", "by its deadline"])
-def test_what_was_cut_off_after_it_was_sent_is_told_to_be_unbilled(server: Server, cut: str) -> None:
+def test_what_was_cut_off_after_it_was_sent_is_unbilled(server: Server, cut: str) -> None:
     """It was sent, and its provider bills it: nobody asks for nothing by hanging up."""
     server.does(hangs())
     door, seconds = Door(), 0.3 if cut == "by its deadline" else PATIENCE

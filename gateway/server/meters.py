@@ -72,6 +72,10 @@ class Slot(msgspec.Struct):
             self.dearest *= KEPT ** max(1, day - self.day)
             self.day, self.spent, self.aside, self.owed = day, 0.0, 0.0, 0
 
+    def takes(self, spent: float, budget: float) -> bool:
+        """Whether another ask may cost something."""
+        return spent < budget and self.owed < OWED
+
     def pay(self, usd: float, *, unbilled: bool) -> None:
         """Count what an ask did cost, and those that waited for anybody to know it."""
         if unbilled and self.dearest:
@@ -144,8 +148,8 @@ class Meters:
             place, slot = self._slot(key)
             now = self._clock()
             slot.turn(int(now // DAY))
-            if budget is not None and (slot.spent >= budget or slot.owed >= OWED):
-                frees = slot.spent - slot.aside < budget and slot.owed < OWED  # once what is under way has cost less
+            if budget is not None and not slot.takes(slot.spent, budget):
+                frees = slot.takes(slot.spent - slot.aside, budget)  # if they cost less
                 return Taken(SOON) if frees else Taken(DAY - now % DAY, over=True)
             if rate is not None:
                 slot.refill(rate, self._ticks())
