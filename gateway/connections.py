@@ -151,9 +151,9 @@ class Pool:
 
     def _sent(self, origin: Origin, request: httpcore.Request) -> httpcore.Response:
         connection, stale = self._shelf.taken(origin, lambda: self._made(request))
-        for one in stale:
-            one.close()
         try:
+            for one in stale:
+                one.close()
             response = connection.handle_request(request)
         except BaseException:
             self._shelf.dropped(connection)
@@ -285,6 +285,11 @@ _UNLOCKED = _Unlocked()
 
 def _unlocked(connection: Any) -> None:  # noqa: ANN401 - httpcore has no public way in
     """Spare a lent connection its locks; were the names to change, it would only cost more."""
-    if connection._request_lock is not _UNLOCKED and connection._connection is not None:  # noqa: SLF001
-        connection._request_lock = _UNLOCKED  # noqa: SLF001
-        connection._connection._state_lock = _UNLOCKED  # noqa: SLF001
+    lock, inner = (
+        getattr(connection, "_request_lock", None),
+        getattr(connection, "_connection", None),
+    )
+    if lock is None or lock is _UNLOCKED or not hasattr(inner, "_state_lock"):
+        return
+    connection._request_lock = _UNLOCKED  # noqa: SLF001
+    inner._state_lock = _UNLOCKED  # type: ignore[union-attr]  # noqa: SLF001

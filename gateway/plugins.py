@@ -227,7 +227,10 @@ Make: TypeAlias = Callable[[Setup], Provider]
 """Makes a provider. It opens nothing; `setup.read` validates its variables."""
 
 Observer: TypeAlias = Callable[["Record"], None]
-"""Is told of every decision that leaves a record. Its faults never reach a decision."""
+"""
+Is told of every decision that leaves a record, and, where it has a method `shadowed`, of every
+`Shadow`. Its faults never reach a decision.
+"""
 
 
 class Offer(msgspec.Struct, frozen=True):

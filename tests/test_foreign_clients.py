@@ -22,7 +22,7 @@ from pointsman import Chosen, Held, NoAnswer, Reason, Refused, Reply, Scored, sc
 from served import running
 
 CLIENTS = Path(__file__).parent / "clients"
-PATIENCE = 120.0  # seconds that an installation or a client may take
+PATIENCE = 50.0  # seconds that an installation or a client may take
 
 GOOD: Mapping[str, Any] = {
     "angry": Held(0.93),

@@ -24,6 +24,14 @@ LATER = (
     "alembic",
     "psycopg",
     "pyarrow",
+    "starlette",
+    "uvicorn",
+    "httptools",
+    "uvloop",
+    "zstandard",
+    "prometheus_client",
+    "anyio",
+    "onnxruntime",
 )
 
 PROGRAM = """

@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from ..gateway import Gateway
     from ..server.settings import ServerSettings
 
-NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client", "sqlalchemy", "alembic")
+NEEDED = (
+    "starlette",
+    "uvicorn",
+    "httptools",
+    "prometheus_client",
+    "zstandard",
+    "sqlalchemy",
+    "alembic",
+)
 PORT, WORKERS = "SERVER_PORT", "SERVER_WORKERS"
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import DeclarationError, NoAnswer, Reason, SetupError
-from ..questions import Ask, Choice, Question
+from ..errors import NoAnswer, Reason, SetupError
+from ..questions import Choice, Question
 from ..wire.requests import BadRequest
 from .dialects import Dialect
 from .faults import REFUSALS, Problem, problem_of, undecided, unknown
@@ -74,9 +74,8 @@ class Deciding:
         if any(_options(one) > limits.max_options for one in asked.questions.values()):
             most = f"at most {limits.max_options} options are taken"
             raise Problem(400, "too_many_options", most, param="questions")
-        most_together = max(TOGETHER, limits.max_options)
-        if sum(map(_options, asked.questions.values())) > most_together:
-            most = f"at most {most_together} options are taken, of all questions together"
+        if sum(map(_options, asked.questions.values())) > TOGETHER:
+            most = f"at most {TOGETHER} options are taken, of all questions together"
             raise Problem(400, "too_many_options", most, param="questions")
         if not asked.model:
             how = "name a model; GET /v1/models lists them"
@@ -116,9 +115,9 @@ class Deciding:
             message = "a provider that is asked directly needs at least one question"
             raise Problem(400, "questions_missing", message, param="questions")
         try:
-            ask = Ask(asked.state, asked.questions)
-        except DeclarationError as error:
-            raise Problem(400, "invalid_request", str(error)) from None
+            ask = asked.ask
+        except BadRequest as bad:
+            raise Problem(400, "invalid_request", bad.problem, param=bad.param) from None
         return gateway.directly(asked.model, ask, subject=subject), asked
 
     def _answered(self, asked: Asked, decision: Decision[Any]) -> Response:

@@ -51,7 +51,7 @@ DENIED: Mapping[str, str] = {
     "invalid_api_key": "this key is not valid",
     "insufficient_scope": "this key may not do that",
     "over_budget": "this key's budget is used up for today",
-    "rate_limited": "this key has asked too often",
+    "rate_limited": "this key has to wait: it asked often, or what it asked is not paid yet",
     "limits_unavailable": "this key's limits cannot be checked for now",
 }
 

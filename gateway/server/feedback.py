@@ -12,6 +12,7 @@ import msgspec
 from ..errors import DeclarationError, SetupError
 from ..keeping import ID
 from ..questions import Choice, Predicate, Question, Score, Value, may_answer, principal
+from ..wire.faults import UNREADABLE
 from .faults import Problem
 from .matching import origin_of
 from .visits import Response, Visit
@@ -138,7 +139,7 @@ def _wrong(problem: str) -> Problem:
 def _read(body: bytes) -> Told:
     try:
         told = _decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         how = "send an object with decision, and right (true or false) or label"
         raise Problem(400, "invalid_request", how) from None
     if told.right is None and told.label is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import ipaddress
 import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .. import remote
 from ..declaring import suffix_of
 from ..errors import DeclarationError
 from ..points import DecisionPoint
@@ -99,11 +99,4 @@ def is_loopback(host: bytes) -> bool:
         name = name[1:]
     else:
         name, _, rest = name.partition(":")
-    if rest.lstrip(":").strip("0123456789"):
-        return False
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return not rest.lstrip(":").strip("0123456789") and remote.is_loopback(name)

@@ -33,8 +33,8 @@ STATUSES: Mapping[int, str] = {
     504: "It was not decided in time.",
 }
 BODY = (400, 408, 413, 415)
-DOOR = (401, 402, 403, 429, 503)
-DECIDING = (404, 424, 500, 502, 504)
+DOOR = (400, 401, 403, 429, 503)
+DECIDING = (402, 404, 424, 500, 502, 504)
 
 
 def document(house: House) -> dict[str, Any]:
@@ -129,7 +129,10 @@ def _openapi() -> Schema:
     return {
         "operationId": "openapi",
         "summary": "This document.",
-        "responses": {"200": {"description": "OpenAPI 3.1.", "content": content}},
+        "responses": {
+            "200": {"description": "OpenAPI 3.1.", "content": content},
+            **_errors({400}, "openai.Error"),
+        },
     }
 
 
@@ -137,7 +140,7 @@ def _page(operation: str, summary: str, schema: str) -> Schema:
     return {
         "operationId": operation,
         "summary": summary,
-        "responses": {"200": _json(summary, schema)},
+        "responses": {"200": _json(summary, schema), **_errors({400}, "openai.Error")},
     }
 
 

@@ -84,7 +84,7 @@ def _openai(made: dict[str, Schema], limits: ServerLimits) -> None:
     properties["input"] = ref("openai.Input")
     properties["questions"]["maxItems"] = limits.max_questions
     properties["safety_identifier"]["anyOf"][0] = {**TEXT, "maxLength": LONGEST}
-    choice["properties"]["choices"].update(maxItems=_options(limits), uniqueItems=True)
+    choice["properties"]["choices"].update(maxItems=limits.max_options, uniqueItems=True)
     made["openai.WireScore"]["properties"]["levels"]["uniqueItems"] = True
     for kind in ("Predicate", "Choice", "Score"):
         made[f"openai.Wire{kind}"]["properties"]["instructions"] = ref("openai.Instructions")
@@ -110,17 +110,13 @@ def _systemone(made: dict[str, Schema], limits: ServerLimits) -> None:
             },
         },
     ]
-    choice["properties"]["criteria"]["maxProperties"] = _options(limits)
+    choice["properties"]["criteria"]["maxProperties"] = limits.max_options
     made["systemone.ScoreQuestion"]["properties"]["criteria"]["items"] = ref("systemone.Said")
     _met(made["systemone.Response"])
 
 
 def _told(meaning: str) -> Schema:
     return {"required": [meaning], "properties": {meaning: ref("systemone.Said")}}
-
-
-def _options(limits: ServerLimits) -> int:
-    return min(255, limits.max_options)
 
 
 def _met(response: Schema) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from .faults import fault_inside
-from .reading import UNREADABLE, marked
+from .faults import UNREADABLE, fault_inside
+from .reading import marked
 
 _NOTHING = msgspec.Raw(b"null")
 

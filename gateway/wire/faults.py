@@ -17,7 +17,7 @@ from ..errors import NoAnswer, Reason
 from ..http import reason_of
 from ..plugins import HttpResponse
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _CODES: Mapping[str, tuple[Reason, bool]] = {  # → reason, and whether the operator must act
     "insufficient_quota": (Reason.PAYMENT, True),
     "quota_for_entity_exceeded": (Reason.PAYMENT, True),
@@ -91,7 +91,7 @@ def _by_text(response: HttpResponse) -> Reason | None:
 def _codes(content: bytes) -> Iterator[str]:
     try:
         body = msgspec.json.decode(content)
-    except _UNREADABLE:
+    except UNREADABLE:
         return
     for one in _objects(body):
         for name in _NAMES:

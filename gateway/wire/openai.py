@@ -16,6 +16,7 @@ import msgspec
 from ..answers import Chosen, Held, RawAnswer, Refused, Reply, Scored
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Choice, Question, Score
+from .faults import UNREADABLE
 from .meanings import with_meanings
 from .openai_serving import decode_request, encode_reply
 from .openai_types import (
@@ -34,7 +35,7 @@ from .openai_types import (
     WireQuestion,
     WireScore,
 )
-from .reading import UNREADABLE, by_level, entry, replied, response, sure
+from .reading import by_level, entry, replied, response, sure
 from .writing import joined
 
 __all__ = ["decode", "decode_request", "encode", "encode_reply"]

@@ -18,9 +18,8 @@ from ..answers import RawAnswer, Reply, Unread
 from ..errors import NoAnswer, Reason
 from ..questions import Ask, Question
 from .bills import Bill
-from .faults import fault_inside
+from .faults import UNREADABLE, fault_inside
 
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 MARK = "not-a-finite-number"  # a text where a number should stand
 _LITERALS = re.compile(rb'"(?:[^"\\]|\\.)*+"|-?Infinity|NaN', re.DOTALL)
 _bill = msgspec.json.Decoder(Bill)

@@ -11,6 +11,7 @@ from ..errors import DeclarationError
 from ..questions import OPTIONS, Ask, Question
 from ..state import State
 from ..wording import is_name
+from .faults import UNREADABLE
 from .reading import Key, keyed
 
 T = TypeVar("T")
@@ -122,7 +123,7 @@ def once(body: bytes) -> None:
     """
     try:
         fields = [key.name for key in _fields.decode(body)]
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return  # it is no object, as its own reader will say
     if len(set(fields)) < len(fields):
         raise BadRequest("a field comes twice")

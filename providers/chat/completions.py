@@ -17,9 +17,8 @@ import msgspec
 from ...gateway.answers import Reply, Usage
 from ...gateway.errors import NoAnswer, Reason
 from ...gateway.wire.bills import NO_ERROR, money
-from ...gateway.wire.faults import fault_inside
+from ...gateway.wire.faults import UNREADABLE, fault_inside
 
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 THOUGHTS = ("<think>", "</think>")
 FENCE = "```"
 _BLANKS = re.compile(r"[ \t\r\n]*")

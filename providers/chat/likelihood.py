@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from ...gateway.wire.faults import UNREADABLE
+
 ROUNDED = 1e-3  # above 0, for a logarithm that was rounded on its way
 _BLANKS = b" \t\r\n"
 _ENDS = b",}"  # what may follow a value in an object
@@ -104,7 +106,7 @@ def stream_of(logprobs: bytes | msgspec.Raw, content: str) -> Stream | None:
     try:
         listed = msgspec.json.decode(logprobs, type=_Logprobs | None)
         tokens = [_token(one) for one in (listed and listed.content) or ()]
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+    except (*UNREADABLE, ValueError):
         return None
     begun = b"".join(token.text for token in tokens).rfind(content.encode(errors="replace"))
     if begun < 0 or not content:

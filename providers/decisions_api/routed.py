@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ...gateway.wire.reading import UNREADABLE, marked
+from ...gateway.wire.faults import UNREADABLE
+from ...gateway.wire.reading import marked
 
 
 class _Attempt(msgspec.Struct, frozen=True, rename="camel"):

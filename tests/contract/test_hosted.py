@@ -83,6 +83,14 @@ def test_good_answers_of_every_type_are_believed(
 
 
 @each
+def test_the_body_decides_and_not_what_it_is_labelled_as(make: Make, vendor: Vendor) -> None:
+    """A proxy may call JSON a text; a page that is none is among the faults."""
+    labelled = vendor.replies(vendor.answered(chosen("tech")), 200, content_type="text/plain")
+
+    assert decide(make(vendor, labelled)).value == "tech"
+
+
+@each
 def test_a_request_is_what_the_vendor_documents(server: Server, make: Make, vendor: Vendor) -> None:
     """protocols §2.2, §3.1, §4.1, §5–§8: path, keys, model, routing, and nothing else beside."""
     decide(make(vendor, vendor.speaks()))
