@@ -39,7 +39,8 @@ ROOT = Path(__file__).parent.parent
 UPSTREAM = ROOT / "tests" / "faulty.py"
 GIVEN_UP = 0.02  # of the requests
 PATIENCE = 60.0  # seconds for what must come: a start, an end, an answer
-FOREIGN = (200, 424, 429, 502, 503, 504)  # an answer, and what a provider's faults come to
+# an answer; a key that has too much cut off before any cost is known; what a provider's faults are
+FOREIGN = (200, 402, 424, 429, 502, 503, 504)
 GROWTH = 1.10  # of the workers' memory, from the second wave to the last
 PROGRAM = """
 from pointsman import Choice, Gateway

@@ -486,7 +486,7 @@ def test_limits_are_those_of_the_endpoint_and_the_model(
     questions: int | None,
     characters: int | None,
 ) -> None:
-    """protocols §11.1."""
+    """protocols §4.4, §5, §7, §10, §11.1."""
     limits = made(name, **environ).limits
 
     assert (limits.questions, limits.characters) == (questions, characters)
