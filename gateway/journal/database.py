@@ -26,7 +26,7 @@ from .troubles import StoreDown, told
 PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
 SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
 OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
-Purpose: TypeAlias = Literal["read", "write", "remove"]
+Purpose: TypeAlias = Literal["read", "write", "stand", "remove"]
 Identity: TypeAlias = tuple[int, int]
 """A file's device and number on it."""
 
@@ -265,5 +265,7 @@ def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's
 
 def _begin(connection: Connection) -> None:
     purpose = connection.get_execution_options().get("pointsman")
+    if purpose == "stand":  # a power cut must not take what the host has acted upon
+        connection.exec_driver_sql("PRAGMA synchronous=FULL")
     if purpose is not None:
         connection.exec_driver_sql("BEGIN" if purpose == "read" else "BEGIN IMMEDIATE")

@@ -29,6 +29,7 @@ from .exits import CLOSING, forget_all
 from .loader import Loader
 from .places import SPOOL, SPOOL_FIX, of_file, of_folder
 from .spool import Spool
+from .standing import Ledger, key_for
 from .store import Store
 from .writer import Writer
 
@@ -92,6 +93,7 @@ class Journal:
         if settings.content != "none":
             key = Key(settings.key, file and _key_file(file), file)
         self._tell = tell
+        self._key = key
         self._content = Content(settings.content, key, mask, _saying(tell))
         self._begin()
         _journals.add(self)
@@ -184,6 +186,18 @@ class Journal:
 
         """
         return self._loader.store()
+
+    def ledger(self) -> Ledger:
+        """
+        Give what stands of the decisions that are made once; whatever is kept, it needs a key.
+
+        Raises:
+            SetupError: There is no key, and none can be made here.
+
+        """
+        if self._key is None:
+            self._key = key_for(self.settings.key, key_file(self.settings))
+        return Ledger(self.store(), self._key, subjects=self.settings.content != "none")
 
     def renew(self) -> None:
         """Begin anew in a forked child, with nothing of what the parent was given."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
+from . import claiming
 from .database import Database
-from .schema import attempts, decisions, exposures, feedback, shadows, states
+from .schema import attempts, decisions, exposures, feedback, shadows, standing, states
 
 PART = 500  # decisions removed at once; in between, others may write
 
@@ -17,6 +18,7 @@ def forget(database: Database, subject: str) -> int:
     removed = _remove(database, decisions.c.subject == subject)
     with database.transaction("remove") as connection:
         connection.execute(delete(exposures).where(exposures.c.subject == subject))
+    claiming.remove(database, standing.c.subject == subject)
     database.tidy()
     return removed
 
@@ -30,6 +32,7 @@ def prune(database: Database, before: float) -> int:
             connection.execute(delete(table).where(table.c.at < before, alone))
     with database.transaction("remove") as connection:
         connection.execute(delete(exposures).where(exposures.c.at < before, ~_still_there()))
+    claiming.remove(database, standing.c.at < before)
     database.tidy()
     return removed
 

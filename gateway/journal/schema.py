@@ -21,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision of `migrations/versions`; a database that says so is up to date."""
 
 VERSIONS = "journal_version"
@@ -153,6 +153,20 @@ feedback = Table(
     Index("feedback_by_time", "at", "id"),
 )
 """What was found out later; `label` is JSON."""
+
+standing = Table(
+    "standing",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _text("decision"),
+    _number("at"),
+    _text("point"),
+    _text("subject", null=True),
+    _text("body"),
+    Index("standing_by_subject", "subject"),
+    Index("standing_by_time", "at"),
+)
+"""How decisions ended that are made once; `id` and `subject` are keyed hashes."""
 
 access_keys = Table(
     "access_keys",

@@ -8,7 +8,7 @@ in no message.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -196,6 +196,33 @@ class Store:
         from . import querying
 
         return querying.about(self._database, subject)
+
+    def standing(self, id: str) -> str | None:  # noqa: A002 - the column's name
+        """
+        Give the JSON of how a decision ended that was made once; None: there is none.
+
+        Args:
+            id: Keyed hash of the call that it was made for.
+
+        Raises:
+            StoreDown: The database cannot be reached.
+
+        """
+        from . import claiming
+
+        return claiming.find(self._database, id)
+
+    def stand(self, row: dict[str, Any]) -> str:
+        """
+        Write how such a decision ended, unless that is known already; give what is there then.
+
+        Raises:
+            StoreDown: The database cannot be reached, or is locked or full.
+
+        """
+        from . import claiming
+
+        return claiming.claim(self._database, row)
 
     def forget(self, subject: str) -> int:
         """
