@@ -15,7 +15,8 @@ from . import context
 from .current import Current
 from .deadlines import bounded, left, until
 from .errors import NoAnswer, Reason, SetupError
-from .steps import OVERDUE, AskProvider, RunCurrent, Step
+from .steps import OVERDUE, Apart, AskProvider, RunCurrent, Step
+from .tracing.carrying import leaves
 
 if TYPE_CHECKING:
     from .answers import Reply
@@ -74,6 +75,8 @@ class Asking:
         """Do *step* on the caller's own thread."""
         if type(step) is RunCurrent:
             return _taken(step)
+        if type(step) is Apart:
+            return step.work()
         assert type(step) is AskProvider
         turn = context.turn(self._owner)
         return self.single_sync(step) if turn is None else turn.sync(step, self)
@@ -85,6 +88,10 @@ class Asking:
             if turn is not None:
                 turn.passes()
             return await _current(step)
+        if type(step) is Apart:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._runtime.pool(), step.work
+            )
         assert type(step) is AskProvider
         return await (self.single(step) if turn is None else turn.async_(step, self))
 
@@ -105,6 +112,7 @@ class Asking:
         lane = step.lane
         try:
             ask = _leaving(step)
+            leaves(lane, ask)
             if lane.shape == "answer":
                 provider: Any = lane.provider
                 return provider.answer(ask, step.call)
@@ -133,7 +141,9 @@ class Asking:
     async def alone(self, step: AskProvider) -> object:
         """Ask in this task, whatever else the turn asks."""
         try:
-            return await self._async(step, await self._masked(step))
+            ask = await self._masked(step)
+            leaves(step.lane, ask)
+            return await self._async(step, ask)
         except (NoAnswer, SetupError):
             raise
         except asyncio.CancelledError as bug:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .answers import Reply
+from .errors import DeclarationError
 from .gates import Gate
 from .plugins import Call
 from .points import DecisionPoint
@@ -20,6 +21,41 @@ from .steps import AskProvider
 
 if TYPE_CHECKING:
     from .caching import Cache
+
+
+class Once(msgspec.Struct, frozen=True):
+    """
+    Which call a decision is made for, once and for all of its repetitions.
+
+    Attributes:
+        call: The call's id, unique within its subject.
+        arguments: Exactly what is called with; other arguments are another question.
+
+    """
+
+    call: str
+    arguments: object
+
+    @classmethod
+    def of(cls, given: object, point: str) -> Once | None:
+        """
+        Read what `once` gave; None stays None.
+
+        Raises:
+            DeclarationError: It is no pair of a call id, a text that says something, and
+                arguments.
+
+        """
+        if given is None:
+            return None
+        try:
+            call, arguments = msgspec.convert(given, tuple[str, Any])
+        except msgspec.ValidationError:
+            call, arguments = "", None
+        if not call:
+            problem = "`once` gives a call id, a text, and the exact arguments, or None"
+            raise DeclarationError(f"{point}: {problem}; got {type(given).__name__}")
+        return cls(call, arguments)
 
 
 class Supplied(msgspec.Struct, frozen=True):
@@ -80,6 +116,9 @@ class Case(msgspec.Struct, kw_only=True):
         besides: Whom to ask the same in the background, once it is decided.
         known: Gives what an ask was answered before; None where it is not known.
         cache: What is kept beyond the decision; None where no point of the gateway has one.
+        once: The call whose decision stands from now on; None: it is made anew each time.
+        closes: Without a fallback too it ends as the point does in doubt, not in `NoAnswer`.
+        stands: It was decided before, and nothing of it is told again.
 
     """
 
@@ -104,3 +143,6 @@ class Case(msgspec.Struct, kw_only=True):
     besides: tuple[Beside, ...] = ()
     known: Callable[[AskProvider], Reply | None] | None = None
     cache: Cache | None = None
+    once: Once | None = None
+    closes: bool = False
+    stands: bool = False

@@ -74,6 +74,22 @@ def unspoken(settings: Settings, points: Iterable[DecisionPoint]) -> Iterable[Fa
         yield Fault("DECISION_LANGUAGE", problem, f"Set one of: {', '.join(sorted(spoken))}")
 
 
+IN_DOUBT = {"block": "blocked", "allow": "allowed", "human": "left to a person"}
+
+
+def unasked(wiring: Wiring, doubted: Iterable[DecisionPoint]) -> list[Fault]:
+    """List points whose plan is `current` where the host has none: nobody decides them."""
+    return [
+        Fault(
+            f"{PREFIX}{point.name}_PROVIDER",
+            f"nobody decides {point.name}: every call is {IN_DOUBT[point.on_undecided or 'block']}",
+            "Set it to a provider, or pass `current=`",
+        )
+        for point in doubted
+        if wiring.settings.plan(point).provider == CURRENT and not wiring.stands_in
+    ]
+
+
 def broken(wiring: Wiring) -> list[Fault]:
     """List the plug-ins that cannot be loaded and that nobody needs."""
     fix = "Repair or uninstall it, or leave it out of DECISION_PLUGINS"
@@ -194,7 +210,7 @@ def _misfits(wrapped: Wrapped, language: str) -> list[Fault]:
     questions = wrapped.point.questions
     spoken = questions.get(language) or next(iter(questions.values()))
     made = [one for one in wrapped.point.options.values() if not isinstance(one, OptionsFrom)]
-    if made:  # by a function: which options there are is known with the call
+    if made or wrapped.question is not None:  # what is asked is known with the call
         return []
     try:
         wrapped.writes(spoken)

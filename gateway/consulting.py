@@ -69,9 +69,12 @@ class Consultation:
 
     @property
     def _watched(self) -> bool:
-        return bool(self._wiring.keeper.watched or self._case.attempts or self._case.besides)
+        case = self._case
+        seen = self._wiring.keeper.watched or case.attempts or case.besides
+        return bool(seen) and not case.stands
 
     def _begins(self) -> bool:
         begins = not self._asked
         self._asked = True
-        return begins and (self._case.planned is not None or self._wiring.keeper.watched)
+        stands = self._case.once is not None
+        return begins and (self._case.planned is not None or stands or self._wiring.keeper.watched)

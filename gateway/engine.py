@@ -74,7 +74,7 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
         verdict = yield from _attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
-    if not case.plan.fallback and verdict.reason is not Reason.NESTED:
+    if not (case.plan.fallback or case.closes) and verdict.reason is not Reason.NESTED:
         raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
     return None
 
@@ -218,7 +218,7 @@ def _run(case: Case) -> Flow[Any]:
     begun = time.perf_counter()
     reason = Reason.CANCELLED
     try:
-        value = yield RunCurrent(case.call, alone=case.planned is None)
+        value = yield RunCurrent(case.call, alone=case.planned is None and case.once is None)
         reason = Reason.TIMEOUT if value is OVERDUE else Reason.OK
     except NoAnswer as fault:  # the host's own, of another decision
         reason = fault.reason

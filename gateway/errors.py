@@ -6,9 +6,11 @@ PointsmanError
 │                       raised at start, with every fault at once; never hidden by a fallback
 ├── DeclarationError    the programmer: a question, a point or a state contradicts itself
 │   └── NothingToAsk    nobody: this call leaves its point no question
-└── NoAnswer            nobody: the provider gave nothing that may be believed; the gateway
-                        falls back to `current`, once. The host meets it only where the
-                        fallback is switched off or nothing stands behind it
+├── NoAnswer            nobody: the provider gave nothing that may be believed; the gateway
+│                       falls back to `current`, once. The host meets it only where the
+│                       fallback is switched off or nothing stands behind it
+├── HumanNeeded         a person: nobody decided, and the host asked for a person then
+└── JournalDown         the operator: what stands cannot be read or written, so nothing is decided
 """
 
 from __future__ import annotations
@@ -170,6 +172,54 @@ class NoAnswer(PointsmanError):
     def __reduce__(self) -> tuple[object, ...]:
         state = {"point": self.point, "attempts": self.attempts}
         return (type(self), (self.reason,), state)
+
+
+class HumanNeeded(PointsmanError):
+    """
+    Nobody decided, and `on_undecided="human"` says that a person must then.
+
+    The decision is recorded as undecided before this is raised.
+
+    Attributes:
+        point: The decision point.
+        id: The decision's, as in its record.
+        attempts: What was tried, in order.
+
+    """
+
+    def __init__(self, point: str, id: str, attempts: Sequence[Attempt] = ()) -> None:  # noqa: A002 - the record's word
+        super().__init__(point, id)
+        self.point, self.id, self.attempts = point, id, tuple(attempts)
+
+    def __str__(self) -> str:
+        tried = ", ".join(f"{one.provider} ({one.reason})" for one in self.attempts)
+        return f"{self.point}: a person must decide; nobody else did: {tried or 'nobody was asked'}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.point, self.id, self.attempts))
+
+
+class JournalDown(PointsmanError):
+    """
+    A decision that is made once cannot be confirmed: the journal's database does not answer.
+
+    Nothing is decided then, lest what was refused before is asked again and allowed. The host
+    may ask again once the database is back.
+
+    Attributes:
+        point: The decision point.
+        problem: What is wrong with the database, in our words.
+        fix: What an operator does about it.
+
+    """
+
+    def __init__(self, point: str, problem: str, fix: str) -> None:
+        super().__init__(point, problem, fix)
+        self.point, self.problem, self.fix = point, problem, fix
+
+    def __str__(self) -> str:
+        told = "what was decided before cannot be known, so nothing is decided now"
+        return f"{self.point}: {told}: the journal is down: {self.problem}. {self.fix}"
 
 
 def raise_all(faults: Iterable[Fault]) -> None:

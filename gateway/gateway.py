@@ -9,17 +9,15 @@ from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, TypeVar, overload
 
 from . import context
-from .consulting import Consultation
-from .current import path
-from .deciding import Hosted, built_by, case_of, run_async, run_sync, wrapped_case
+from .asked import Asked
+from .deciding import run_async, run_sync
 from .engine import decide
 from .errors import SetupError
-from .plugins import Call
-from .points import DecisionPoint, OnUndecided
-from .preparing import Preparing
+from .lens import Asks, Lens, OnceOf
+from .making import wrapped_case
+from .points import DecisionPoint
 from .questions import Ask, Question
 from .records import Decision
-from .state import State
 from .turns.turn import Turn
 from .wired import Wired
 from .wiring import Wiring
@@ -30,7 +28,7 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Gateway(Preparing):
+class Gateway(Asked):
     """
     Decides who decides, one decision point at a time, by environment variables.
 
@@ -51,11 +49,13 @@ class Gateway(Preparing):
     def point(
         self,
         name: str | DecisionPoint,
-        question: Question | Mapping[str, Question] | None = None,
+        question: Question | Mapping[str, Question] | Asks | None = None,
         *,
+        lens: Lens | None = None,
         read: Callable[[Any], Any] | None = None,
         write: Callable[[Any], Any] | None = None,
         subject: Callable[..., str | None] | None = None,
+        once: OnceOf | None = None,
     ) -> Callable[[F], F]: ...
 
     @overload
@@ -65,15 +65,17 @@ class Gateway(Preparing):
         question: Question | Mapping[str, Question] | None = None,
         *,
         ask: Callable[P, Ask],
+        lens: Lens | None = None,
         read: Callable[[Any], Any] | None = None,
         write: Callable[[Any], Any] | None = None,
         subject: Callable[..., str | None] | None = None,
+        once: OnceOf | None = None,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
     def point(
         self,
         name: str | DecisionPoint,
-        question: Question | Mapping[str, Question] | None = None,
+        question: Question | Mapping[str, Question] | Asks | None = None,
         **given: Any,
     ) -> Callable[[Any], Any]:
         """
@@ -81,8 +83,11 @@ class Gateway(Preparing):
 
         Args:
             name: Suffix of the point's variables, or a declaration.
-            question: What is asked; absent: the catalogue's own questions.
+            question: What is asked, or a function of the call's own arguments that gives it
+                where options are known only then; absent: the catalogue's own questions.
             **given: As follows.
+            lens: How the call of an agent framework is seen as a decision; supplies what is
+                not given here.
             ask: Builds the `Ask` from the call's arguments. Without it the function must
                 have exactly one text or messages parameter, or parameters named like the
                 point's state fields.
@@ -90,6 +95,8 @@ class Gateway(Preparing):
             write: Outcome → the function's value. Both have defaults for str, bool, int,
                 float, Enum, Literal. Several questions: the outcome is a dict.
             subject: Names the subject of a call from its arguments.
+            once: Call → its id and exact arguments: decided once for its subject, the
+                decision stands, whoever decides by then. None: that call is not remembered.
 
         Raises:
             SetupError: No question, or nothing says what the deciders are shown.
@@ -98,20 +105,22 @@ class Gateway(Preparing):
         point = declared(name, question, self.points)
         self._note(point, point.name if isinstance(name, DecisionPoint) else name)
 
+        asks = question if callable(question) else None
+
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            wrapped = wrap(point, function, **given)
+            wrapped = wrap(point, function, question=asks, **given)
             self._wrapped.append(wrapped)
             return self._around(wrapped)
 
         return decorate
 
     def _around(self, wrapped: Wrapped) -> Callable[..., Any]:
-        point, function = wrapped.point, wrapped.function
+        function = wrapped.function
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             wiring = self._wiring
-            if (wired := self._touching(wiring, point)) is None:
+            if (wired := self._touching(wiring, wrapped)) is None:
                 return await function(*args, **kwargs)
             case = wrapped_case(wiring, wired, wrapped, (args, kwargs))
             return (await run_async(wiring, decide, case)).value
@@ -119,7 +128,7 @@ class Gateway(Preparing):
         @functools.wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             wiring = self._wiring
-            if (wired := self._touching(wiring, point)) is None:
+            if (wired := self._touching(wiring, wrapped)) is None:
                 return function(*args, **kwargs)
             if wrapped.is_async:  # a `def` that returns a coroutine
                 return asynchronous(*args, **kwargs)
@@ -131,9 +140,10 @@ class Gateway(Preparing):
         around.__pointsman__ = (self, wrapped)
         return around  # type: ignore[no-any-return]
 
-    def _touching(self, wiring: Wiring, point: DecisionPoint) -> Wired | None:
+    def _touching(self, wiring: Wiring, wrapped: Wrapped) -> Wired | None:
         """None: the function runs as if the gateway were not there."""
-        if not self._layers and not context.collectors(self):
+        point = wrapped.point
+        if wrapped.once is None and not self._layers and not context.collectors(self):
             wired = wiring.wired(point)
             if wired.planned is None and not wired.arms and not wiring.keeper.watched:
                 return self._wired(wiring, point).certainly() if wired.shadowed() else None
@@ -172,79 +182,6 @@ class Gateway(Preparing):
             raise SetupError.of(wrapped.where, "it is async, and cannot be run without a loop", fix)
         wiring, case = self._wrapped_case(wrapped, (*bound, *args), kwargs)
         return run_sync(wiring, decide, case)
-
-    async def ask(
-        self,
-        point: str | DecisionPoint,
-        ask: Ask | State,
-        *,
-        current: Callable[[], Any] | None = None,
-        subject: str | None = None,
-        on_undecided: OnUndecided | None = None,
-        within: Call | None = None,
-    ) -> Decision[Any]:
-        """
-        Decide without a wrapped function.
-
-        Args:
-            point: A declaration, or the name of one, or any name if *ask* is an `Ask`.
-            ask: An `Ask`, or the state for the point's own questions.
-            current: What the host runs today, without arguments.
-            subject: Who it is about; absent: the session's.
-            on_undecided: What happens when nobody decides, for a point of one predicate.
-            within: The call that this one is nested in.
-
-        Raises:
-            NoAnswer: The provider is not believed, and the plan has no fallback.
-            SetupError: Nothing decides when a provider cannot.
-
-        """
-        host = Hosted(current=path(current), subject=subject, within=within)
-        wiring, case = self._asked_case(point, ask, host, on_undecided)
-        return await run_async(wiring, decide, case)
-
-    def ask_sync(
-        self,
-        point: str | DecisionPoint,
-        ask: Ask | State,
-        *,
-        current: Callable[[], Any] | None = None,
-        subject: str | None = None,
-        on_undecided: OnUndecided | None = None,
-        within: Call | None = None,
-    ) -> Decision[Any]:
-        """As `ask`, on this thread."""
-        host = Hosted(current=path(current), subject=subject, within=within)
-        wiring, case = self._asked_case(point, ask, host, on_undecided)
-        return run_sync(wiring, decide, case)
-
-    async def consult(self, point: str | DecisionPoint, ask: Ask | State) -> Decision[Any] | None:
-        """
-        Ask the planned provider beside the host's own path; None: current carries on.
-
-        Raises:
-            NoAnswer: The provider is not believed, and the plan has no fallback.
-
-        """
-        return await self.consultation(point, ask).ask()
-
-    def consult_sync(self, point: str | DecisionPoint, ask: Ask | State) -> Decision[Any] | None:
-        """As `consult`, on this thread."""
-        return self.consultation(point, ask).ask_sync()
-
-    def consultation(
-        self,
-        point: str | DecisionPoint,
-        ask: Ask | State,
-        *,
-        subject: str | None = None,
-        within: Call | None = None,
-    ) -> Consultation:
-        """Prepare a consultation whose handle can be told what current decided."""
-        host = Hosted(subject=subject, within=within)
-        wiring, wired, asked = self._resolved(point, ask)
-        built = built_by(asked, ask, wiring)
-        return Consultation(wiring, case_of(wiring, wired, asked, built, host))
 
     # --- surroundings --------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .errors import NoAnswer, Reason
 from .exchanging import HttpRequest, HttpResponse
 from .retries import Sent, again_async, again_sync, heals, policy
+from .tracing.carrying import carried
 
 if TYPE_CHECKING:
     import ssl
@@ -167,10 +168,12 @@ def _built(request: HttpRequest, end: float) -> httpx.Request:
     left = end - time.monotonic()
     if left <= 0:
         raise NoAnswer(Reason.TIMEOUT)
+    tracer = carried.get()
+    beside: Mapping[str, str] = {} if tracer is None else tracer.headers(request.url)
     return httpx.Request(
         request.method,
         _parsed(request.url),
-        headers={**_defaults(), **request.headers},
+        headers={**_defaults(), **beside, **request.headers},
         content=request.content,
         extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)},
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .journal.journal import Journal
     from .journal.rows import FeedbackRow
     from .telemetry import Telemetry
+    from .tracing.tracing import Tracing
     from .wiring import Wiring
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -46,7 +47,14 @@ class Keeper:
         self._telemetry = telemetry
         self._background = background
         self.journal = journal
+        self._tracing: Tracing | None = None
         self.watched = journal is not None or telemetry.observed
+
+    def traced_by(self, tracing: Tracing | None) -> None:
+        """Let *tracing* see shadows too; who traces watches all decisions."""
+        self._tracing = tracing
+        kept = self.journal is not None or self._telemetry.observed
+        self.watched = kept or tracing is not None
 
     def decided(self, wiring: Wiring, case: Case, record: Record, value: object = None) -> None:
         """Take a decision that is made, or has failed; *value* is what the host gets."""
@@ -85,6 +93,8 @@ class Keeper:
     def shadowed(self, case: Case, shadow: Shadow) -> None:
         """Take what a shadow came to."""
         self._telemetry.shadowed(shadow)
+        if self._tracing is not None:
+            self._tracing.shadowed(case, shadow)
         if self.journal is not None and case.ask is not None:
             from .journal.entries import Shadowed
 

@@ -98,7 +98,8 @@ class Provider(Protocol):
 
     Optional attributes: `model` (as configured), `blocking` (True: more than 1 ms of CPU, run
     in a thread for async callers), `deliberates` (True: asks others, never entered twice in
-    one decision), `close()`.
+    one decision), `close()`; for spans `url` (where it asks) and `dialect` (`openai` or
+    `systemone`).
     """
 
     @property

@@ -2,8 +2,7 @@
 Decision points: named places where the host must decide, declared as data.
 
 A point's name is the suffix of its variables. Its name chain goes from the most specific
-name to more general ones: `GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK` asks its own
-variables first, then those of `GUARDRAIL_DLEX_OUT`.
+name to more general ones.
 """
 
 from __future__ import annotations
@@ -17,15 +16,7 @@ from .declaring import fixed, is_suffix, near, spoken, suffix_of, tied, without_
 from .errors import DeclarationError, SetupError
 from .frames import Frame
 from .offering import Close, HostMinimum, Hybrid, OptionsFrom, Repeat, offered
-from .questions import (
-    Ask,
-    Outcome,
-    Predicate,
-    Question,
-    Value,
-    may_answer,
-    principal,
-)
+from .questions import Ask, Outcome, Predicate, Question, Value, may_answer, principal
 from .state import State
 
 __all__ = [
@@ -43,7 +34,8 @@ __all__ = [
 Language: TypeAlias = str
 """`en` or `pt` for the built-in points; a user's own may speak others."""
 
-OnUndecided: TypeAlias = Literal["block", "allow"]
+OnUndecided: TypeAlias = Literal["block", "allow", "human"]
+"""What happens where nobody decides; `human`: `HumanNeeded` is raised."""
 
 
 class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +62,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         blocks: The predicate's answer that makes the host block.
         fails_closed: Its host blocks too where nobody answers: without the fallback an outage
             of the provider stops everything, which is said at start.
-        on_undecided: `block` or `allow` for a predicate that nothing else decides.
+        on_undecided: `block` or `allow` for a predicate that nothing else decides; `human`
+            for any point: a person must.
         aliases: More specific names of the same component, whose variables win.
         chain: More general names whose variables also count, nearest first.
         prefix: It stands for every unknown name that begins so.
@@ -116,7 +109,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         asked = {tuple(named) for named in self.questions.values()}
         if len(asked) != 1 or not next(iter(asked)):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")
-        if self.on_undecided and self._predicate is None:
+        if self.on_undecided in ("block", "allow") and self.predicate is None:
             raise DeclarationError(f"{self.name}: `on_undecided` is for points of one predicate")
         if self.safe is not None and not all(map(self._may_answer, self.questions.values())):
             raise DeclarationError(f"{self.name}: its safe outcome is no answer to its question")
@@ -133,7 +126,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         return (*self.aliases, self.name, *self.chain)
 
     @property
-    def _predicate(self) -> str | None:
+    def predicate(self) -> str | None:
         """The name of the only question that is gated, if that is a predicate."""
         name = principal(next(iter(self.questions.values())))
         asked = next(iter(self.questions.values()))
@@ -155,6 +148,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def undecided(self) -> Value | Mapping[str, Value | None] | None:
         """The outcome where nobody decides: `on_undecided`, else the safe outcome."""
+        if self.on_undecided == "human":
+            return None
         if self.on_undecided is not None:
             return self.blocks if self.on_undecided == "block" else not self.blocks
         return self.safe

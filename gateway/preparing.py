@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from . import checks
 from .cases import Case
-from .deciding import Hosted, asked_case, case_of, run_async, wrapped_case
+from .deciding import run_async, run_sync
 from .directory import DIRECT, Directory
 from .engine import decide
+from .errors import Fault
+from .making import Hosted, asked_case, case_of, wrapped_case
 from .points import DecisionPoint, OnUndecided, find, suffix_of
-from .questions import Ask
+from .questions import Ask, Question
 from .state import State
 from .watching import Watched
 from .wired import Wired
@@ -75,15 +78,21 @@ class Prepared:
 
         Raises:
             NoAnswer: The provider is not believed, and nothing stands behind it.
+            HumanNeeded: Nobody decided, and its point wants a person then.
 
         """
         return await run_async(self._wiring, decide, self._case)
+
+    def made_sync(self) -> Decision[Any]:
+        """As `made`, on this thread."""
+        return run_sync(self._wiring, decide, self._case)
 
 
 class Preparing(Watched):
     """What `Gateway` decides with, and what a server asks of it."""
 
     _directory: Directory | None = None
+    _doubts: Mapping[str, DecisionPoint] = {}  # asked without any current
 
     def prepared(
         self, point: DecisionPoint, ask: Ask | State, *, subject: str | None = None
@@ -96,7 +105,44 @@ class Preparing(Watched):
             DeclarationError: The state lacks what the point's questions need.
 
         """
-        return Prepared(*self._asked_case(point, ask, Hosted(subject=subject)))
+        return self.hosted(point, ask, Hosted(subject=subject))
+
+    def hosted(self, point: DecisionPoint, ask: Ask | State, host: Hosted) -> Prepared:
+        """As `prepared`, with what the host brings."""
+        return Prepared(*self._asked_case(point, ask, host))
+
+    def asks(
+        self,
+        name: str | DecisionPoint,
+        question: Question | Mapping[str, Question] | None = None,
+        on_undecided: OnUndecided | None = None,
+    ) -> DecisionPoint:
+        """
+        Say that a point is asked here, and give its declaration.
+
+        Raises:
+            SetupError: No question is given and the catalogue has no point of this name.
+            DeclarationError: The declaration contradicts itself.
+
+        """
+        point = declared(name, question, self.points)
+        self._note(point, point.name if isinstance(name, DecisionPoint) else name)
+        if on_undecided is None:
+            return point
+        point = msgspec.structs.replace(point, on_undecided=on_undecided)
+        self._doubts = {**self._doubts, point.name: point}
+        return point
+
+    def check(self) -> tuple[Fault, ...]:
+        """
+        Check what can be known once all points are declared; return what is merely odd.
+
+        Raises:
+            SetupError: Points that collide, return types that cannot hold an answer, and,
+                with `DECISION_STRICT`, variables that nothing reads.
+
+        """
+        return (*super().check(), *checks.unasked(self._wiring, self._doubts.values()))
 
     def directly(self, name: str, ask: Ask, *, subject: str | None = None) -> Prepared:
         """
@@ -160,7 +206,18 @@ class Preparing(Watched):
         on_undecided: OnUndecided | None = None,
     ) -> tuple[Wiring, Case]:
         wiring, wired, asked = self._resolved(point, ask, on_undecided)
+        if host.current is None and asked.on_undecided is not None:
+            self._doubted(wiring, wired)
         return wiring, asked_case(wiring, wired, asked, ask, host)
+
+    def _doubted(self, wiring: Wiring, wired: Wired) -> None:
+        """Say, once for each point, that nobody decides it."""
+        point = wired.point
+        if point.name not in wiring.doubted:
+            wiring.doubted.add(point.name)
+            self._doubts = {**self._doubts, point.name: point}
+            if wired.planned is None and not wired.arms:
+                wiring.telemetry.setup(checks.unasked(wiring, [point]))
 
     def _resolved(
         self, point: str | DecisionPoint, ask: Ask | State, on_undecided: OnUndecided | None = None

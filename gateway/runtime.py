@@ -20,6 +20,7 @@ from . import http
 from .budgets import Purses
 from .context import running_loop
 from .forks import Lock
+from .standing.standing import Standing
 from .threads import Daemons, LoopThread
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Runtime:
 
     Attributes:
         purses: What its providers may still cost today.
+        standing: What was decided once, and stands.
 
     """
 
@@ -47,6 +49,7 @@ class Runtime:
         self._lock = Lock()
         self._daemons = daemons
         self.purses = Purses()
+        self.standing = Standing()
         self._forget()
 
     def _forget(self) -> None:

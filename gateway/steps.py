@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
@@ -86,4 +87,16 @@ class RunCurrent(msgspec.Struct, frozen=True, gc=False):
     alone: bool = False
 
 
-Step: TypeAlias = AskProvider | RunCurrent
+class Apart(msgspec.Struct, frozen=True, gc=False):
+    """
+    Do work that waits for a disk or a database: never on a loop's own thread.
+
+    Attributes:
+        work: What is done; what it gives, or raises, is sent back.
+
+    """
+
+    work: Callable[[], object]
+
+
+Step: TypeAlias = AskProvider | RunCurrent | Apart

@@ -80,6 +80,8 @@ class Globals(BaseSettings):
     journal_key: SecretStr | None = Field(None, alias="DECISION_JOURNAL_KEY")
     journal_redact: bool = Field(True, alias="DECISION_JOURNAL_REDACT")  # noqa: FBT003
     journal_spool: Path | None = Field(None, alias="DECISION_JOURNAL_SPOOL")
+    otel: bool = Field(False, alias="DECISION_OTEL")  # noqa: FBT003
+    otel_content: bool = Field(False, alias="DECISION_OTEL_CONTENT")  # noqa: FBT003
 
     @property
     def allowed(self) -> tuple[str, ...] | None:

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .discovery import named
 from .lifecycle import Lifecycle
 from .plugins import Observer
 from .resilience import Health
+from .tracing.making import Trace, traced_by_variables, tracing, untraced
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
     from .journal.backlog import Backlog
+    from .settings import Settings
+    from .wiring import Wiring
 
 
 class Watched(Lifecycle):
     """A gateway that tells how its providers do, and that a server may take over."""
+
+    _trace: Trace = staticmethod(traced_by_variables)
+
+    def _wire(self, settings: Settings) -> Wiring:
+        wiring = super()._wire(settings)
+        wiring.trace(self._trace(settings, wiring.telemetry))
+        return wiring
+
+    def instrument(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        content: bool = False,
+    ) -> None:
+        """
+        Make spans and metrics of all decisions from now on, as `DECISION_OTEL=on` does.
+
+        Args:
+            tracer_provider: Makes the spans; absent: the process's own, also one set later.
+            meter_provider: Takes the metrics; absent: the process's own, also one set later.
+            content: Whether spans hold states, answers and subjects too; never keys.
+                `DECISION_OTEL_CONTENT` says so as well.
+
+        Raises:
+            SetupError: OpenTelemetry's API is not installed.
+
+        """
+        given = partial(tracing, tracers=tracer_provider, meters=meter_provider)
+        self._traced(partial(given, content=content))
+
+    def uninstrument(self) -> None:
+        """Make no spans and metrics of decisions that begin from now on."""
+        self._traced(untraced)
+
+    def _traced(self, trace: Trace) -> None:
+        wiring = self._wiring
+        now, before = trace(wiring.settings, wiring.telemetry), wiring.tracing
+        with self._lock:
+            self._trace = trace
+            if before is not None:
+                before.meters.forget(self)
+            wiring.trace(now)
+
+    def continued(self, headers: Mapping[bytes, bytes]) -> AbstractContextManager[None]:
+        """Go on with the trace that a request's *headers* tell of, where decisions are traced."""
+        tracing = self._wiring.tracing
+        return nullcontext() if tracing is None else tracing.continued(headers)
 
     def health(self) -> tuple[Health, ...]:
         """

@@ -32,6 +32,7 @@ from .masking import mask_of
 from .plugins import Others, Provider, Setup
 from .resilience import Lane
 from .settings import CURRENT, PREFIX, Plan, Settings
+from .tracing.making import lacking
 from .wired import Wired
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .register import Register
     from .runtime import Runtime
     from .telemetry import Telemetry
+    from .tracing.tracing import Tracing
 
 OVERRIDE = "override"
 CLOSING = 5.0  # seconds that a provider may take to close
@@ -59,16 +61,19 @@ class Wiring:
     ) -> None:
         self.keeper = Keeper(telemetry, None, Background())
         self.register: Register | None = None
+        self.tracing: Tracing | None = None
         self.settings = settings
         self.plugins = plugins
         self.telemetry = telemetry
         self.asking = Asking(runtime, telemetry, gateway)
+        self.standing = runtime.standing
         self._runtime = runtime
         self.gateway = gateway
         self._stand_in = stand_in
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
+        self.doubted: set[str] = set()  # points of which it is known what happens in doubt
         kept = any(one.cache_seconds is not None for one in settings.points.values())
         self.cache = Cache() if kept else None
 
@@ -94,7 +99,15 @@ class Wiring:
             )
         except SetupError as error:
             found += error.faults
+        found += lacking(self.settings)
         return dict.fromkeys(found)
+
+    def trace(self, tracing: Tracing | None) -> None:
+        """Let *tracing* see the decisions from now on; None: nothing does."""
+        self.tracing = tracing
+        self.keeper.traced_by(tracing)
+        if tracing is not None:
+            tracing.meters.watch(self)
 
     def _wrong(self, variable: str, name: str) -> Iterable[Fault]:
         finds = (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from .cases import Once
 from .errors import DeclarationError, SetupError
-from .points import DecisionPoint, Language, OptionsFrom, find, suffix_of
+from .lens import Asks, Lens, OnceOf
+from .parameters import taken
+from .points import DecisionPoint, Language, find, suffix_of
 from .questions import Ask, Choice, Predicate, Question, Score
 from .returns import CannotHold, Read, Write, return_hint, writer
 
@@ -18,6 +21,7 @@ Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 _AWAITED = ("Awaitable", "Coroutine")
 QUESTION = "decision"  # the name of a point's only question, where the user gave none
+WITH_THE_CALL = Choice("What is asked comes with the call", ["given by the call"], open=True)
 
 
 class Wrapped(msgspec.Struct, kw_only=True):
@@ -28,10 +32,13 @@ class Wrapped(msgspec.Struct, kw_only=True):
         point: Its decision point.
         function: The host's own path.
         is_async: Whether calling it gives a coroutine.
-        ask: Builds the ask from the call; None: from its parameters.
+        ask: Builds the ask from the call; None: from its state.
+        state: Gives the state of a call; None: it is made of its parameters.
+        question: Gives what is asked from the call; None: the point's own questions.
         subject: Names the subject of a call; None: the session's.
         read: Host's value → outcome; None: by its type.
         write: Outcome → host's value; None: by the return annotation.
+        once: Names the call whose decision stands; None: each is decided anew.
         takes: State field → parameter; the empty field is the whole state.
         position: Of the parameter that is the whole state, where every argument can be given
             by position; else −1.
@@ -47,9 +54,12 @@ class Wrapped(msgspec.Struct, kw_only=True):
     function: Callable[..., Any]
     is_async: bool
     ask: Callable[..., Ask] | None = None
+    state: Callable[..., Any] | None = None
+    question: Asks | None = None
     subject: Callable[..., str | None] | None = None
     read: Read | None = None
     write: Write | None = None
+    once: OnceOf | None = None
     takes: Mapping[str, str] = {}
     position: int = -1
     arity: int = 0
@@ -66,7 +76,28 @@ class Wrapped(msgspec.Struct, kw_only=True):
         """Build the ask of one call."""
         if self.ask is not None:
             return self._own_ask(language, *call[0], **call[1])
-        return self.point.ask(self._state(call), language)
+        state = self._state(call)
+        if self.question is None:
+            return self.point.ask(state, language)
+        return self._asking(self.question(*call[0], **call[1])).ask(state, language)
+
+    def standing(self, call: Arguments) -> Once | None:
+        """
+        Name the call whose decision stands; None: it is decided anew.
+
+        Raises:
+            DeclarationError: What names it gives neither.
+
+        """
+        return self.once and Once.of(self.once(*call[0], **call[1]), self.point.name)
+
+    def _asking(self, asked: object) -> DecisionPoint:
+        """Give the point with what is *asked* in this call only."""
+        try:
+            questions = _named(self.point.name, asked)
+            return msgspec.structs.replace(self.point, questions={"": questions})
+        except DeclarationError as why:
+            raise _of_point(self.point, why) from why
 
     def given(self, call: Arguments) -> object:
         """Give the state of one call, or the user's own ask, for a hybrid point."""
@@ -76,6 +107,8 @@ class Wrapped(msgspec.Struct, kw_only=True):
 
     def _state(self, call: Arguments) -> Any:  # noqa: ANN401 - the host's own
         args, kwargs = call
+        if self.state is not None:
+            return self.state(*args, **kwargs)
         if self.position >= 0 and not kwargs and len(args) == self.arity:
             return args[self.position]
         assert self.signature is not None
@@ -89,9 +122,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
         try:
             made: Any = self.ask(*args, **kwargs)
         except DeclarationError as why:
-            if str(why).startswith(f"{self.point.name}: "):
-                raise
-            raise DeclarationError(f"{self.point.name}: {why}") from why
+            raise _of_point(self.point, why) from why
         if isinstance(made, Ask):
             return made
         if self.point.reads and isinstance(made, Mapping):  # a state, for the point's questions
@@ -124,9 +155,15 @@ class Wrapped(msgspec.Struct, kw_only=True):
         return written[1]
 
 
+def _of_point(point: DecisionPoint, why: DeclarationError) -> DeclarationError:
+    """Let what is wrong with an ask name its *point*, once."""
+    said = str(why)
+    return why if said.startswith(f"{point.name}: ") else type(why)(f"{point.name}: {said}")
+
+
 def declared(
     name: str | DecisionPoint,
-    question: Question | Mapping[str, Question] | None,
+    question: Question | Mapping[str, Question] | Asks | None,
     catalogue: Mapping[str, DecisionPoint],
 ) -> DecisionPoint:
     """
@@ -144,6 +181,8 @@ def declared(
     if isinstance(name, DecisionPoint):
         return name
     suffix = suffix_of(name)
+    if callable(question):
+        return DecisionPoint(name=suffix, questions={"": {QUESTION: WITH_THE_CALL}})
     if question is not None:
         questions = _named(suffix, question)
         return DecisionPoint(name=suffix, questions={"": questions})
@@ -162,7 +201,12 @@ def _named(point: str, question: object) -> Mapping[str, Question]:
     raise DeclarationError(f"{point}: the question is {kinds}; got {type(question).__name__}")
 
 
-def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wrapped:  # noqa: ANN401
+def wrap(
+    point: DecisionPoint,
+    function: Callable[..., Any],
+    lens: Lens | None = None,
+    **given: Any,  # noqa: ANN401 - functions of the call
+) -> Wrapped:
     """
     Look at a function once, when it is declared.
 
@@ -172,14 +216,16 @@ def wrap(point: DecisionPoint, function: Callable[..., Any], **given: Any) -> Wr
 
     """
     _wrappable(function)
+    if lens is not None:
+        given = lens.completing(given)
     for what, one in given.items():
         if one is not None and not callable(one):
             problem = f"`{what}` is a function of the call; got {type(one).__name__}"
             raise DeclarationError(f"{point.name}: {problem}")
     wrapped = Wrapped(point=point, function=function, is_async=_is_async(function), **given)
     wrapped.signature = inspect.signature(function)
-    if wrapped.ask is None:
-        wrapped.takes = _takes(point, wrapped)
+    if wrapped.ask is None and wrapped.state is None:
+        wrapped.takes = taken(point, function, wrapped.where)
         parameters = wrapped.signature.parameters
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         if "" in wrapped.takes and all(one.kind in positional for one in parameters.values()):
@@ -223,45 +269,3 @@ def _is_async(function: Callable[..., Any]) -> bool:
     if isinstance(outer, str):  # read as a word: it may exist for type checkers only
         return outer.strip("'\" ").partition("[")[0].rpartition(".")[2] in _AWAITED
     return outer in (Awaitable, Coroutine)
-
-
-def _takes(point: DecisionPoint, wrapped: Wrapped) -> dict[str, str]:
-    """Map state fields to parameters; the empty field is the whole state."""
-    parameters = _parameters(wrapped.function)
-    names = [parameter.name for parameter in parameters]
-    fields = {*point.reads, *point.brings, *_option_fields(point)}
-    if point.reads and names and set(names) <= fields:
-        if point.words and point.words not in names:
-            problem = f"{point.name} reads its words from {point.words!r}, which is no parameter"
-            raise SetupError.of(wrapped.where, problem, "Name the parameter so, or pass `ask=`")
-        return {name: name for name in names}
-    texts = [one.name for one in parameters if _is_text(one, wrapped.function)]
-    if len(texts) == 1:
-        return {"": texts[0]}
-    found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
-    problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
-    raise SetupError.of(wrapped.where, problem, "Pass `ask=` to say what the deciders are shown")
-
-
-def _option_fields(point: DecisionPoint) -> Iterable[str]:
-    return (one.field for one in point.options.values() if isinstance(one, OptionsFrom))
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = list(inspect.signature(function).parameters.values())
-    if parameters and parameters[0].name in ("self", "cls"):
-        parameters = parameters[1:]
-    return [one for one in parameters if one.kind not in kinds]
-
-
-def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool:
-    hint = parameter.annotation
-    if hint is inspect.Parameter.empty:
-        return True
-    if isinstance(hint, str):
-        try:
-            hint = eval(hint, getattr(function, "__globals__", {}))  # noqa: S307 - own annotation
-        except Exception:  # noqa: BLE001 - exists only for type checkers: read it as a word
-            return hint.partition("[")[0] in ("str", "list", "Sequence")
-    return hint is str or typing.get_origin(hint) in (list, Sequence) or hint is list

@@ -46,9 +46,10 @@ from pointsman.gateway import flights
 from pointsman.gateway.answers import Chosen, RawAnswer, Scored
 from pointsman.gateway.caching import Cache
 from pointsman.gateway.certificates import AtRisk, Certificate, Key, Thresholds, written
-from pointsman.gateway.deciding import Hosted, run_sync
+from pointsman.gateway.deciding import run_sync
 from pointsman.gateway.engine import decide
 from pointsman.gateway.keys import keys_of
+from pointsman.gateway.making import Hosted
 from pointsman.gateway.questions import Question
 from telling import (
     STATE,

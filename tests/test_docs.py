@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from fences import DIFF, PYTHON, changes, page_runs
 from pointsman.decision_points import pointsman_points
 from pointsman.gateway.cli.markdown import page as page_of
 from pointsman.gateway.server.settings import ServerSettings
@@ -18,8 +18,9 @@ from pointsman.providers.decisions_api.endpoints import DIALECTS
 from pointsman.providers.local.provider import LocalSettings
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FRAMEWORKS = ROOT / "docs" / "frameworks"
+ANYWHERE = [FRAMEWORKS / name for name in ("README.md", "approvals.md")]  # need no framework
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *filter(Path.exists, ANYWHERE)]
 
 README = (ROOT / "README.md").read_text("utf-8")
 EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
@@ -90,9 +91,21 @@ def test_the_page_says_what_the_table_says(row: Endpoint) -> None:
 def test_every_snippet_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader who types in a page's Python, from top to bottom, meets no error."""
     monkeypatch.setenv("DECISION_LOG", "off")
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    for snippet in FENCE.findall(page.read_text("utf-8")):
-        exec(compile(snippet, str(page), "exec"), namespace)  # noqa: S102 - our own documents
+    page_runs(page)
+
+
+SWITCHED = sorted(one.parent for one in (ROOT / "examples").glob("*/switched.py"))
+FEW = 12  # lines that a host adds
+
+
+@pytest.mark.parametrize("folder", SWITCHED, ids=lambda folder: folder.name)
+def test_a_host_switches_by_a_few_lines_which_its_page_shows(folder: Path) -> None:
+    """What the page of a framework shows is what leads from `today.py` to `switched.py`."""
+    lines = changes(folder / "today.py", folder / "switched.py")
+    page = FRAMEWORKS / f"{folder.name.replace('_', '-')}.md"
+
+    assert 0 < sum(line.startswith("+") for line in lines) <= FEW
+    assert DIFF.findall(page.read_text("utf-8"))[0].splitlines() == lines
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -159,7 +172,7 @@ def test_the_first_snippet_prints_what_the_readme_says(
     monkeypatch.setenv("DECISION_LOG", "off")
     monkeypatch.setenv("DECISION_ROUTER_PROVIDER", provider)
 
-    exec(compile(FENCE.findall(README)[0], "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102
+    exec(compile(PYTHON.findall(README)[0], "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102
 
     assert capsys.readouterr().out.strip() == printed
     assert printed in README

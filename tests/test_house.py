@@ -39,6 +39,25 @@ TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.item
 each_module = pytest.mark.parametrize("name", MODULES)
 
 
+INTEGRATIONS = "gateway.integrations"
+FRAMEWORKS = {
+    "langgraph",
+    "openai_agents",
+    "pydantic_ai",
+    "mcp",
+    "crewai",
+    "google_adk",
+    "llama_index",
+    "agent_framework",
+}
+
+
+def _framework(name: str) -> str:
+    """The framework whose integration a module is part of; none if it is part of none."""
+    rest = name.removeprefix(f"{INTEGRATIONS}.").partition(".")[0]
+    return rest if name.startswith(INTEGRATIONS) and rest in FRAMEWORKS else ""
+
+
 def _is_guard(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
@@ -150,10 +169,21 @@ def test_only_the_server_imports_what_the_server_needs(name: str) -> None:
     """The extra `server` stays one; the command imports the server when it is to serve."""
     libraries = {"starlette", "uvicorn", "httptools", "uvloop", "zstandard", "prometheus_client"}
     imported = _imports(name, lazy=True, guarded=True)
-    if not name.startswith("gateway.server"):
+    if not name.startswith("gateway.server") and not _framework(name):  # theirs may be the same
         assert not {_room(one) for one in imported} & libraries
     if not name.startswith(("gateway.server", "gateway.cli")):
         assert not [one for one in imported if one.startswith("gateway.server")]
+
+
+@each_module
+def test_nothing_imports_an_integration_but_itself(name: str) -> None:
+    """Each needs a framework that others have not installed; a command may run its own."""
+    meant = {_framework(one) for one in _imports(name, lazy=True, guarded=True)} - {""}
+    loaded = {_framework(one) for one in _imports(name, lazy=False, guarded=True)} - {""}
+
+    if not name.startswith("gateway.cli."):
+        assert meant <= {_framework(name)}
+    assert loaded <= {_framework(name)}
 
 
 @each_module

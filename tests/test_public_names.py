@@ -22,6 +22,7 @@ from pointsman import (
     DecisionPoint,
     DeclarationError,
     Fault,
+    HumanNeeded,
     NoAnswer,
     Predicate,
     Reason,
@@ -109,6 +110,7 @@ ERRORS = [
     NoAnswer(Reason.AUTH, point="ROUTER", attempts=[Attempt(provider="jev", reason=Reason.AUTH)]),
     SetupError(Fault("A", "wrong", "Correct it"), Fault("B", "wrong", "Correct it")),
     DeclarationError("contradicts itself"),
+    HumanNeeded("ROUTER", "1", [Attempt(provider="jev", reason=Reason.TIMEOUT)]),
 ]
 
 

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from ..discovery import discover
-from ..errors import DeclarationError, Fault, NoAnswer, SetupError
+from ..errors import DeclarationError, Fault, HumanNeeded, NoAnswer, SetupError
 from ..settings import Settings
 from . import USAGE, screen
 from .ask import ask
@@ -21,6 +21,7 @@ from .comparison.command import report
 from .doctor import doctor
 from .journal.command import journal
 from .keys.command import keys
+from .mcp import mcp
 from .points import points
 from .replay import replay_vectors
 from .replaying.command import replay
@@ -42,7 +43,7 @@ class Commands(TyperGroup):
             screen.faults(error.faults)
         except DeclarationError as error:
             screen.note(("✗ ", screen.BAD), str(error))
-        except NoAnswer as error:
+        except (NoAnswer, HumanNeeded) as error:
             screen.note(("✗ ", screen.BAD), str(error))
             sys.exit(1)
         except OSError as error:  # a full disk, a closed pipe: no fault of the program
@@ -122,7 +123,7 @@ def options(
     ctx.obj = Session(_file(env_file), app)
 
 
-for command in (points, ask, run, serve, replay, replay_vectors, report, doctor):
+for command in (points, ask, run, serve, mcp, replay, replay_vectors, report, doctor):
     app.command()(command)
 for name, family in {"calibrate": calibrate, "journal": journal, "keys": keys}.items():
     app.add_typer(family, name=name)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NoAnswer
+from ..errors import HumanNeeded, NoAnswer, Reason
 from ..recording import outcome_of
 from .results import Line, Results
 
@@ -61,6 +61,9 @@ class Batch:
             decision = await self._gateway.ask(self._target.point, ask, current=self._current)
         except NoAnswer as none:
             return self._line(row, none.attempts, reason=none.reason.value)
+        except HumanNeeded as nobody:
+            reason = nobody.attempts[0].reason.value if nobody.attempts else Reason.OK.value
+            return self._line(row, nobody.attempts, undecided=True, reason=reason)
         record = decision.record
         return self._line(
             row,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import Fault, NoAnswer, raise_all
+from ..errors import Fault, HumanNeeded, NoAnswer, raise_all
 from ..points import suffix_of
 from ..settings import CURRENT, PREFIX
 from . import INTERRUPTED, report, screen, tally
@@ -133,7 +133,7 @@ async def _attempted(gateway: Gateway, case: Case) -> Attempt:
     current = None if stands_in else _nothing
     try:
         decision = await gateway.ask(case.point, case.ask, current=current)
-    except NoAnswer as none:
+    except (NoAnswer, HumanNeeded) as none:
         return none.attempts[0]
     return decision.attempts[0]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import NoAnswer, Reason, SetupError
+from ..errors import HumanNeeded, NoAnswer, Reason, SetupError
 from ..questions import Choice, Question
 from ..wire.requests import BadRequest
 from .dialects import Dialect
@@ -54,9 +54,12 @@ class Deciding:
         prepared.before(visit.end)
         visit.decision = prepared.id
         try:
-            decision = await prepared.made()
+            with self._house.gateway.continued(visit.headers):
+                decision = await prepared.made()
         except NoAnswer as fault:
             return self._unanswered(asked, prepared, fault)
+        except HumanNeeded:
+            raise undecided() from None
         finally:
             visit.cost = cost_of(prepared.attempts)
             visit.unbilled = unbilled(prepared.attempts)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from .. import context
 from ..current import path
-from ..deciding import Hosted
 from ..errors import SetupError
+from ..making import Hosted
 from ..points import DecisionPoint, find, suffix_of
 from .promises import Cases, Made, Scope, promise, promise_sync
 from .remembering import Sharing

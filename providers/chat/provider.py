@@ -44,6 +44,7 @@ class Chat:
     Attributes:
         name: As selected, with its instance.
         model: As configured.
+        url: Where it asks.
         timeout: Seconds for all attempts together.
         attempts: How often a request may be sent.
 
@@ -57,7 +58,7 @@ class Chat:
         self.timeout = settings.timeout_seconds
         self.attempts = settings.max_attempts
         self._settings = settings
-        self._url = f"{settings.base_url.rstrip('/')}/chat/completions"
+        self.url = f"{settings.base_url.rstrip('/')}/chat/completions"
         self._fixed = _fixed(settings)
         self._extra = extras(settings.extra)
 
@@ -72,7 +73,7 @@ class Chat:
         """
         slots = slots_of(ask)
         body = msgspec.json.encode(self._body(ask, slots))
-        response = yield HttpRequest("POST", self._url, self._headers(), body, is_final)
+        response = yield HttpRequest("POST", self.url, self._headers(), body, is_final)
         if response.status != 200:  # noqa: PLR2004 - the only success of this call
             raise fault_of(response)
         billed = self._billed(response)

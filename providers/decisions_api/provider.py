@@ -39,6 +39,8 @@ class DecisionsApi:
     Attributes:
         name: As selected, with its instance.
         model: As configured; the served one may carry a version.
+        url: Where it asks.
+        dialect: How: `openai` or `systemone`.
         limits: What endpoint and model take.
         timeout: Seconds for all attempts together.
         attempts: How often a request may be sent.
@@ -54,7 +56,8 @@ class DecisionsApi:
         self.attempts = settings.max_attempts
         self._settings = settings
         self._row = there.row
-        self._url = there.url
+        self.url = there.url
+        self.dialect = there.row.dialect
         self._wire = _wire(there.row.dialect)
         self._names = Names(there.row.ids)
         self._hash_key = SecretBytes(hash_key)  # shown by no debugger
@@ -66,7 +69,7 @@ class DecisionsApi:
         self.limits = self._limits()
 
     def __repr__(self) -> str:
-        return f"DecisionsApi({self.name!r}, {self._url!r})"
+        return f"DecisionsApi({self.name!r}, {self.url!r})"
 
     def exchange(self, ask: Ask, call: Call) -> Generator[HttpRequest, HttpResponse, Reply]:
         """
@@ -79,7 +82,7 @@ class DecisionsApi:
         """
         asked = self._names.sent(ask)
         body = self._wire.encode(asked, self._sent_model, self._beside(call))
-        response = yield HttpRequest("POST", self._url, self._headers(), body, is_final)
+        response = yield HttpRequest("POST", self.url, self._headers(), body, is_final)
         if response.status != 200:  # noqa: PLR2004 - the only success of this call
             raise fault_of(response)
         reply = self._names.back(ask, asked, self._read(asked, response))

@@ -10,6 +10,8 @@ from .gateway.consulting import Consultation
 from .gateway.errors import (
     DeclarationError,
     Fault,
+    HumanNeeded,
+    JournalDown,
     NoAnswer,
     PointsmanError,
     Reason,
@@ -17,6 +19,8 @@ from .gateway.errors import (
 )
 from .gateway.frames import Frame
 from .gateway.gateway import Gateway
+from .gateway.guarding import Guard, Ruling
+from .gateway.lens import Lens
 from .gateway.masking import MaskOffer
 from .gateway.offering import HostMinimum, Hybrid, OptionsFrom, Repeat
 from .gateway.plugins import (
@@ -50,11 +54,15 @@ __all__ = [
     "Fault",
     "Frame",
     "Gateway",
+    "Guard",
     "Held",
     "HostMinimum",
     "HttpRequest",
     "HttpResponse",
+    "HumanNeeded",
     "Hybrid",
+    "JournalDown",
+    "Lens",
     "Limits",
     "MaskOffer",
     "NoAnswer",
@@ -70,6 +78,7 @@ __all__ = [
     "Refused",
     "Repeat",
     "Reply",
+    "Ruling",
     "Score",
     "Scored",
     "Settings",

@@ -15,11 +15,14 @@ from pointsman import (
     Choice,
     Decision,
     Gateway,
+    Guard,
+    Lens,
     Limits,
     Offer,
     Predicate,
     Provider,
     Reply,
+    Ruling,
     Score,
     Setup,
     When,
@@ -166,6 +169,56 @@ async def host_async(message: str, history: list[str]) -> Team:
 
 
 as_awaitable: Callable[[str, list[str]], Awaitable[Team]] = host_async
+
+
+# --- a lens, a question of the call, and a guardrail -------------------------------------
+
+lens = Lens(state=str, session=str, read=str, write=Team)
+
+
+def once(state: object, limit: int = 3) -> tuple[str, object] | None:
+    """Name the call."""
+    return ("call", state) if limit else None
+
+
+def options_of(state: object, options: list[str]) -> Choice:
+    """Ask what the call brings."""
+    return Choice(f"Which? {state}", options)
+
+
+@gateway.point("LENS", team, lens=lens, once=once)
+def seen(state: object, limit: int = 3) -> Team:
+    """Decide today."""
+    raise NotImplementedError
+
+
+@gateway.point("OF_THE_CALL", options_of, lens=lens)
+async def chosen(state: object, options: list[str]) -> str:
+    """Decide today."""
+    raise NotImplementedError
+
+
+assert_type(seen(1), Team)
+assert_type(gateway.decide_sync(seen, 1, limit=2), Decision[Team])
+seen()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+as_choosing: Callable[[object, list[str]], Awaitable[str]] = chosen
+gateway.point("LENS", team, lens=str)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Lens(session=str)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+guard = Guard(gateway, "RUDE", Predicate("Is it rude?"), on_undecided="human")
+Guard(gateway, "RUDE", on_undecided="perhaps")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def rulings() -> None:
+    """What blocks is a truth."""
+    assert_type(await guard.rule("x", subject="s", once=("call", {})), Ruling)
+    assert_type((await guard.rule("x")).blocked, bool)
+    assert_type(await gateway.consult("RUDE", "x", subject="s"), Decision[Any] | None)
+    await guard.rule("x", once="call")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await gateway.ask("LENS", "x", read=str, write=Team, once=("call", 1), on_undecided="human")
+
+
+assert_type(guard.rule_sync("x"), Ruling)
 
 
 # --- questions ---------------------------------------------------------------------------

@@ -1,0 +1,155 @@
+"""Asking without a wrapped function: for a decision, or beside the host's own path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .cases import Case, Once
+from .consulting import Consultation
+from .current import path
+from .deciding import run_async, run_sync
+from .engine import decide
+from .making import Hosted, built_by, case_of
+from .plugins import Call
+from .points import DecisionPoint, OnUndecided
+from .preparing import Preparing
+from .questions import Ask
+from .records import Decision
+from .returns import Read, Write
+from .state import State
+from .wiring import Wiring
+
+
+class Asked(Preparing):
+    """A gateway that is asked, and consulted."""
+
+    async def ask(  # noqa: PLR0913 - what a host may bring
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        current: Callable[[], Any] | None = None,
+        read: Read | None = None,
+        write: Write | None = None,
+        subject: str | None = None,
+        on_undecided: OnUndecided | None = None,
+        within: Call | None = None,
+        once: tuple[str, object] | None = None,
+    ) -> Decision[Any]:
+        """
+        Decide without a wrapped function.
+
+        Args:
+            point: A declaration, or the name of one, or any name if *ask* is an `Ask`.
+            ask: An `Ask`, or the state for the point's own questions.
+            current: What the host runs today, without arguments.
+            read: Current's value → outcome in the point's vocabulary; absent: by its type.
+            write: Outcome → the decision's value, where it is not current that decides;
+                absent: the outcome itself.
+            subject: Who it is about; absent: the session's.
+            on_undecided: What happens when nobody decides: `block` or `allow` for a point of
+                one predicate, `human` for any.
+            within: The call that this one is nested in.
+            once: A call's id and its exact arguments: decided once for this subject, the
+                decision stands however often the call is asked about again.
+
+        Raises:
+            NoAnswer: The provider is not believed, and the plan has no fallback.
+            HumanNeeded: Nobody decides, and *on_undecided* is `human`.
+            SetupError: Nothing decides when a provider cannot; *once* without a subject.
+
+        """
+        given = (current, read, write, subject, within, once)
+        wiring, case = self._hosted_case(point, ask, given, on_undecided)
+        return await run_async(wiring, decide, case)
+
+    def ask_sync(  # noqa: PLR0913 - what a host may bring
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        current: Callable[[], Any] | None = None,
+        read: Read | None = None,
+        write: Write | None = None,
+        subject: str | None = None,
+        on_undecided: OnUndecided | None = None,
+        within: Call | None = None,
+        once: tuple[str, object] | None = None,
+    ) -> Decision[Any]:
+        """As `ask`, on this thread."""
+        given = (current, read, write, subject, within, once)
+        wiring, case = self._hosted_case(point, ask, given, on_undecided)
+        return run_sync(wiring, decide, case)
+
+    def _hosted_case(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        given: tuple[Any, ...],
+        on_undecided: OnUndecided | None,
+    ) -> tuple[Wiring, Case]:
+        current, read, write, subject, within, once = given
+        host = Hosted(
+            current=path(current),
+            read=read,
+            write=write,
+            subject=subject,
+            within=within,
+            once=Once.of(once, _named(point)),
+        )
+        return self._asked_case(point, ask, host, on_undecided)
+
+    async def consult(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        subject: str | None = None,
+        once: tuple[str, object] | None = None,
+    ) -> Decision[Any] | None:
+        """
+        Ask the planned provider beside the host's own path; None: current carries on.
+
+        Args:
+            point: A declaration, or the name of one, or any name if *ask* is an `Ask`.
+            ask: An `Ask`, or the state for the point's own questions.
+            subject: Who it is about; absent: the session's.
+            once: As in `ask`; that current carries on stands too.
+
+        Raises:
+            NoAnswer: The provider is not believed, and the plan has no fallback.
+            SetupError: *once* without a subject.
+
+        """
+        return await self.consultation(point, ask, subject=subject, once=once).ask()
+
+    def consult_sync(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        subject: str | None = None,
+        once: tuple[str, object] | None = None,
+    ) -> Decision[Any] | None:
+        """As `consult`, on this thread."""
+        return self.consultation(point, ask, subject=subject, once=once).ask_sync()
+
+    def consultation(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        subject: str | None = None,
+        within: Call | None = None,
+        once: tuple[str, object] | None = None,
+    ) -> Consultation:
+        """Prepare a consultation whose handle can be told what current decided."""
+        host = Hosted(subject=subject, within=within, once=Once.of(once, _named(point)))
+        wiring, wired, asked = self._resolved(point, ask)
+        built = built_by(asked, ask, wiring)
+        return Consultation(wiring, case_of(wiring, wired, asked, built, host))
+
+
+def _named(point: str | DecisionPoint) -> str:
+    return point if isinstance(point, str) else point.name

@@ -1,0 +1,248 @@
+"""From a call, or what the host asks, to a `Case`."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from . import context
+from .cases import Case, Once, Supplied
+from .chance import new_id
+from .current import Current
+from .errors import DeclarationError, NothingToAsk, SetupError
+from .plugins import Call
+from .points import DecisionPoint
+from .questions import Ask, Outcome
+from .records import Exposure
+from .returns import Read, Write, reader
+from .settings import CURRENT
+from .state import State
+from .supplying import outcome_reader, supplying
+from .telemetry import Telemetry
+from .wired import Wired
+from .wiring import Wiring
+from .wrapping import Arguments, Wrapped
+
+OWNERLESS = (  # what is wrong with a decision that stands for nobody, and what to do
+    "a decision that is made `once` stands for a subject, and none is known here",
+    "Pass `subject=`, a lens with `session`, or enter `gateway.session(id)`",
+)
+
+
+class Hosted(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    What the host brings to one decision.
+
+    Attributes:
+        current: Its own path; None if it has none.
+        read: Host's value → outcome.
+        write: Outcome → host's value.
+        subject: Who it is about.
+        within: The call that this one is nested in.
+        supply: Its value → what is asked about it, for a hybrid point.
+        once: The call whose decision stands.
+        closes: Without a fallback too it ends as the point does in doubt.
+
+    """
+
+    current: Current | None = None
+    read: Read | None = None
+    write: Write | None = None
+    subject: str | None = None
+    within: Call | None = None
+    supply: Callable[[Any], Supplied] | None = None
+    once: Once | None = None
+    closes: bool = False
+
+
+def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
+    """
+    Put together what the engine needs for one call of a wrapped function.
+
+    Where it is `current` that decides, whatever else fails never reaches the host.
+    """
+    point, language = wrapped.point, wiring.settings.globals.language
+    current, once = Current(wrapped.function, *given), wrapped.standing(given)
+    ask = supply = subject = None
+    drawn = Drawn(wired.arms.get(CURRENT, wired), None)
+    try:
+        subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
+        drawn = _drawn(wiring, wired, Hosted(subject=subject))
+        if point.hybrid is None:
+            ask = wrapped.build(given, language)
+        else:
+            state = _apart(wrapped.given(given))
+            supply = supplying(point, state, language, wrapped.read, wrapped.write)
+    except Exception as error:
+        if drawn.wired.planned is not None and not isinstance(error, DeclarationError):
+            raise
+        wiring.telemetry.read_failed(point.name, error)
+        host = Hosted(current=current, write=wrapped.write, subject=subject, once=once)
+        return _case(wiring, drawn, point, None, host)
+    written = ask is not None and (drawn.wired.planned is not None or once is not None)
+    host = Hosted(
+        current=current,
+        read=wrapped.read,
+        write=wrapped.writes(ask.questions) if ask is not None and written else None,
+        subject=subject,
+        supply=supply,
+        once=once,
+    )
+    return _case(wiring, drawn, point, ask, host)
+
+
+def asked_case(
+    wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | State, host: Hosted
+) -> Case:
+    """
+    Put together what the engine needs to be asked without a wrapped function.
+
+    Raises:
+        SetupError: Nothing decides when a provider cannot.
+
+    """
+    if host.current is None:
+        must_end(point, wired)
+    elif point.hybrid is not None and not isinstance(ask, Ask):
+        supply = supplying(point, _apart(ask), wiring.settings.globals.language)
+        host = msgspec.structs.replace(host, supply=supply)
+        return case_of(wiring, wired, point, None, host)
+    return case_of(wiring, wired, point, built_by(point, ask, wiring), host)
+
+
+def built_by(point: DecisionPoint, ask: Ask | State, wiring: Wiring) -> Ask:
+    """Give *ask* as it is, or the point's own questions about a state."""
+    return ask if isinstance(ask, Ask) else point.ask(ask, wiring.settings.globals.language)
+
+
+class Drawn(NamedTuple):
+    """The arm that a decision's subject belongs to, and what is recorded of it."""
+
+    wired: Wired
+    exposure: Exposure | None
+
+
+def _drawn(wiring: Wiring, wired: Wired, host: Hosted) -> Drawn:
+    if not wired.arms:
+        return Drawn(wired, None)
+    subject = _subject(wiring, host)
+    if subject is None:
+        wiring.telemetry.not_sticky(wired.point.name)
+    return Drawn(*wired.assigned(subject))
+
+
+def _subject(wiring: Wiring, host: Hosted) -> str | None:
+    within = host.within and host.within.subject
+    return host.subject or within or context.subject(wiring.gateway)
+
+
+def case_of(
+    wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
+) -> Case:
+    """Put together what the engine needs, for the arm that the subject belongs to."""
+    return _case(wiring, _drawn(wiring, wired, host), point, ask, host)
+
+
+def _case(
+    wiring: Wiring, drawn: Drawn, point: DecisionPoint, ask: Ask | None, host: Hosted
+) -> Case:
+    wired, subject = drawn.wired, _subject(wiring, host)
+    if host.once is not None and subject is None:
+        raise SetupError.of(point.name, *OWNERLESS)
+    alone = host.closes and wired.planned is not None and not wired.plan.fallback
+    read = host.read if point.hybrid is None else outcome_reader(point.hybrid, host.read)
+    return Case(
+        point=point,
+        plan=wired.plan,
+        ask=ask,
+        call=_call(wired, point, host, subject),
+        planned=wired.planned,
+        behind=None if alone else wired.behind,
+        own_gate=wired.own_gate,
+        read=partial(_careful, read, ask, wiring.telemetry, point.name),
+        write=host.write or _same,
+        id=new_id(),
+        begun=time.perf_counter(),
+        attempts=[],
+        supply=host.supply and partial(_told, host.supply, wiring.telemetry, point.name),
+        language=wiring.settings.globals.language,
+        register=wired.register,
+        exposure=drawn.exposure,
+        besides=wired.shadowed(),
+        known=wiring.asking.known,
+        cache=wiring.cache,
+        once=host.once,
+        closes=host.closes,
+    )
+
+
+def must_end(point: DecisionPoint, wired: Wired) -> None:
+    """
+    Refuse to ask where nothing stands behind the provider.
+
+    Raises:
+        SetupError: No current, no stand-in, no declared outcome.
+
+    """
+    if wired.behind is None and point.undecided is None and point.on_undecided is None:
+        fix = "Pass `current=`, or declare what happens in doubt: `on_undecided` or `safe`"
+        raise SetupError.of(point.name, "nothing decides this point when a provider cannot", fix)
+
+
+def _call(wired: Wired, point: DecisionPoint, host: Hosted, subject: str | None) -> Call:
+    within, plan = host.within, wired.plan
+    deadline = within.deadline if within is not None else None
+    if plan.deadline is not None and plan.provider != CURRENT:
+        own = time.monotonic() + plan.deadline
+        deadline = own if deadline is None else min(own, deadline)
+    return Call(
+        point=point.name,
+        subject=subject,
+        deadline=deadline,
+        depth=0 if within is None else within.depth + 1,
+        asking=() if within is None else within.asking,
+        current=host.current,
+    )
+
+
+def _told(
+    supply: Callable[[Any], Supplied], telemetry: Telemetry, point: str, value: object
+) -> Supplied:
+    """Tell where the host's value supplies nothing that can be asked about."""
+    try:
+        return supply(value)
+    except (NothingToAsk, SetupError):
+        raise
+    except Exception as error:
+        telemetry.read_failed(point, error)
+        raise
+
+
+def _careful(
+    read: Read | None, ask: Ask | None, telemetry: Telemetry, point: str, value: object
+) -> Outcome:
+    """The host's value is already its answer: failing to read it must not cost it."""
+    if ask is None and read is None:
+        return None
+    try:
+        return (read or reader(ask.questions if ask else {}))(value)  # type: ignore[no-any-return]
+    except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+        telemetry.read_failed(point, error)
+        return None
+
+
+def _apart(state: Any) -> Any:  # noqa: ANN401 - the host's own
+    """Copy what the host's own path, which runs before anybody is asked, may write into."""
+    try:
+        return copy.deepcopy(state)
+    except Exception:  # noqa: BLE001 - a user's object; what cannot be copied is shown as it is
+        return state
+
+
+def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through
+    return outcome

@@ -1,0 +1,59 @@
+"""Which parameters of a wrapped function are what the deciders are shown."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .errors import SetupError
+from .points import DecisionPoint, OptionsFrom
+
+
+def taken(point: DecisionPoint, function: Callable[..., Any], where: str) -> dict[str, str]:
+    """
+    Map state fields to the parameters of *function*; the empty field is the whole state.
+
+    Raises:
+        SetupError: Nothing says which of them is the state.
+
+    """
+    parameters = _parameters(function)
+    names = [parameter.name for parameter in parameters]
+    fields = {*point.reads, *point.brings, *_option_fields(point)}
+    if point.reads and names and set(names) <= fields:
+        if point.words and point.words not in names:
+            problem = f"{point.name} reads its words from {point.words!r}, which is no parameter"
+            raise SetupError.of(where, problem, "Name the parameter so, or pass `ask=`")
+        return {name: name for name in names}
+    texts = [one.name for one in parameters if _is_text(one, function)]
+    if len(texts) == 1:
+        return {"": texts[0]}
+    found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
+    problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
+    raise SetupError.of(where, problem, "Pass `ask=` or `lens=` to say what the deciders are shown")
+
+
+def _option_fields(point: DecisionPoint) -> Iterable[str]:
+    return (one.field for one in point.options.values() if isinstance(one, OptionsFrom))
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    return [one for one in parameters if one.kind not in kinds]
+
+
+def _is_text(parameter: inspect.Parameter, function: Callable[..., Any]) -> bool:
+    hint = parameter.annotation
+    if hint is inspect.Parameter.empty:
+        return True
+    if isinstance(hint, str):
+        try:
+            hint = eval(hint, getattr(function, "__globals__", {}))  # noqa: S307 - own annotation
+        except Exception:  # noqa: BLE001 - exists only for type checkers: read it as a word
+            return hint.partition("[")[0] in ("str", "list", "Sequence")
+    return hint is str or typing.get_origin(hint) in (list, Sequence) or hint is list
