@@ -28,7 +28,7 @@ from collections.abc import Awaitable, Callable
 
 from fixed import Fixed
 
-from pointsman import Choice, Gateway, Record
+from pointsman import Ask, Call, Choice, Gateway, Limits, Offer, Record, Reply, hookimpl
 
 QUESTION = Choice("Which team?", {"billing": "Amounts, refunds", "tech": "Faults", "none": "-"})
 KEPT = {f"DECISION_{point}_CACHE_SECONDS": "3600" for point in ("TEAM", "TEAM_ASYNC")}
@@ -145,6 +145,59 @@ def recording(*, rounds: int) -> float:
 
 def _forget(record: Record) -> None:
     """Take a record as a recorder does, and keep nothing, so that a long run does not grow."""
+
+
+class Waiting:
+    """As `Fixed`, of the shape that waits: a sync caller reaches it over the bridge."""
+
+    name = "waiting"
+    limits = Limits()
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        """Give the one reply."""
+        return Fixed.reply
+
+    @hookimpl
+    def pointsman_providers(self) -> list[Offer]:
+        """Offer it."""
+        return [Offer("waiting", lambda: lambda _: Waiting())]
+
+
+def bridged(*, rounds: int) -> dict[str, float]:
+    """What the bridge adds for sync callers: beside the same decision by a provider in-process."""
+    direct, over = _decided_by("fixed"), _decided_by("waiting")
+    loop = asyncio.new_event_loop()
+
+    async def on_a_loop(decided: Callable[[str], str]) -> float:
+        return cpu(lambda: decided("my invoice"), 500)
+
+    async def beside_a_loop(decided: Callable[[str], str]) -> float:
+        return await asyncio.to_thread(cpu, lambda: decided("my invoice"), 500)
+
+    costs = {
+        "on a thread": added(
+            lambda: cpu(lambda: direct("my invoice"), 500),
+            lambda: cpu(lambda: over("my invoice"), 500),
+            rounds,
+        )
+    }
+    for where, run in (("on a loop", on_a_loop), ("in to_thread", beside_a_loop)):
+        costs[where] = added(
+            lambda run=run: loop.run_until_complete(run(direct)),  # type: ignore[misc]
+            lambda run=run: loop.run_until_complete(run(over)),  # type: ignore[misc]
+            rounds,
+        )
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+    return costs
+
+
+def _decided_by(provider: str) -> Callable[[str], str]:
+    chosen = {"DECISION_PROVIDER": provider, "DECISION_LOG": "off"}
+    held = Gateway.from_env(chosen, plugins=[Fixed(), Waiting()], observers=[_forget])
+    decided = held.point("TEAM", QUESTION)(route)
+    assert held.decide_sync(decided, "my invoice").provider == provider
+    return decided
 
 
 def zero_touch(*, rounds: int) -> tuple[float, float]:
@@ -273,6 +326,8 @@ def main() -> int:
     sync, asynchronous = over_http(rounds=rounds)
     rows += [("over HTTP, sync", sync, 80.0), ("over HTTP, async", asynchronous, 80.0)]
     rows.append(("a journal, on the decision's thread", recording(rounds=rounds), 10.0))
+    across = bridged(rounds=rounds)
+    rows += [(f"bridge to async, {where}", cost, 120.0) for where, cost in across.items()]
     ratio, pulled = import_ratio(rounds=min(rounds, 11))
     rows.append(("import / pydantic-settings", ratio, 1.3))
     print(f"{'CPU µs added':36}{'':>8}{'bar':>8}")

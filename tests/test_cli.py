@@ -960,7 +960,7 @@ def test_doctor_asks_each_selected_provider_a_real_question() -> None:
         "AI_GATEWAY_API_KEY": "k",
         "JEV_BASE_URL": "http://127.0.0.1:9/v1",
     }
-    assert invoke("doctor", env=env).exit_code == 0
+    assert invoke("doctor", "--offline", env=env).exit_code == 0
     live = invoke("doctor", "--live", env=env)
     assert live.exit_code == 1
     assert "jev: a real question failed: transport" in live.stdout
