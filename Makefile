@@ -1,6 +1,7 @@
 # make demo   watch forty turns decided three ways, offline
 # make test   every test
 # make check  lint, types and the shape of the house
+# make frameworks  each integration beside its real framework; ONLY=langgraph for one
 # make bench  the bars, measured side by side; PEERS=folder names where the peers are installed
 #
 # The first call makes .venv; nothing else on the machine is touched.
@@ -16,7 +17,7 @@ EDITABLE := $(if $(shell test -L src/pointsman/gateway && echo yes),--editable,)
 # tests of one file stay together; more than four at once meet each other at the database
 AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check frameworks bench format clean
 .DEFAULT_GOAL := help
 .PHONY: help
 
@@ -35,8 +36,12 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt pip
-	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,parquet,pii,postgres,server]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,otel,parquet,pii,postgres,server]' --group dev
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.nox: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --group frameworks
+	@touch $@
 
 demo: $(VENV)/.demo
 	@$(BIN)/pointsman demo
@@ -50,6 +55,13 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python -m pytest --quiet tests/test_house.py
+
+# one environment each, kept in .nox
+FRAMEWORKS := langgraph openai_agents pydantic_ai mcp crewai google_adk llama_index agent_framework
+ONLY ?= $(FRAMEWORKS)
+
+frameworks: $(VENV)/.nox
+	$(BIN)/nox --sessions $(foreach one,$(ONLY),"framework($(one))")
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
@@ -65,4 +77,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) .nox dist build

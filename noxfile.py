@@ -1,0 +1,40 @@
+"""Each framework in an environment of its own, with the versions that it was tested with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nox
+
+# integration → the extra that a user installs
+EXTRAS = {
+    "langgraph": "langgraph",
+    "openai_agents": "openai-agents",
+    "pydantic_ai": "pydantic-ai",
+    "mcp": "mcp",
+    "crewai": "crewai",
+    "google_adk": "google-adk",
+    "llama_index": "llama-index",
+    "agent_framework": "agent-framework",
+}
+
+nox.options.default_venv_backend = "uv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.error_on_missing_interpreters = True
+
+
+@nox.session
+@nox.parametrize("name", EXTRAS, ids=EXTRAS)
+def framework(session: nox.Session, name: str) -> None:
+    """Install one framework, check the types of its module, and run its tests."""
+    tests = Path("tests/frameworks") / name
+    pinned = str(tests / "requirements.txt")
+    extras = f"cli,journal,local,otel,{EXTRAS[name]}"
+    session.install("--requirement", pinned, "--editable", f".[{extras}]")
+    session.run("mypy", *_sources(name), env={"MYPYPATH": "src"})
+    session.run("pytest", "--quiet", "-W", "default", *(session.posargs or [str(tests)]))
+
+
+def _sources(name: str) -> tuple[str, ...]:
+    package = Path("src/pointsman/gateway/integrations") / name
+    return (str(package if package.is_dir() else package.with_suffix(".py")),)
