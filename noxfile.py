@@ -24,7 +24,7 @@ nox.options.error_on_missing_interpreters = True
 
 
 @nox.session
-@nox.parametrize("name", EXTRAS, ids=EXTRAS)
+@nox.parametrize("name", list(EXTRAS), ids=list(EXTRAS))
 def framework(session: nox.Session, name: str) -> None:
     """Install one framework, check the types of its module, and run its tests."""
     tests = Path("tests/frameworks") / name

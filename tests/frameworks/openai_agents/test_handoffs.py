@@ -1,0 +1,372 @@
+"""Hand-offs: decided in place of the model's tool call, or hidden from the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("agents", reason="runs in its own environment: make frameworks")
+
+from agents import (
+    Agent,
+    ModelSettings,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    function_tool,
+    handoff,
+    set_tracing_disabled,
+)
+from agents.testing import ScriptedModel, assistant_message, function_call
+
+from pointsman import Chosen, Gateway, NoAnswer, Predicate, Reason, Recorder, scripted
+from pointsman.gateway.integrations import openai_agents as pm
+from telling import AsyncTeller, Offers, Teller
+
+set_tracing_disabled(disabled=True)
+
+Gateways = Callable[..., Gateway]
+YES, NO = True, False
+COLOURS = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+
+BY_MODEL = [function_call("transfer_to_tech", {}, call_id="c1")]
+
+
+class Desk:
+    """A triage agent that hands off to two others; its model would choose Tech."""
+
+    def __init__(self, gateway: Gateway, *steps: Any, **given: Any) -> None:
+        self.llm = ScriptedModel(list(steps) or [BY_MODEL])
+        self.model = pm.RoutedModel(self.llm, gateway, "HANDOFF")
+        billing = self._agent("Billing", "Invoices, amounts and refunds")
+        tech = self._agent("Tech", "Faults and outages")
+        given = {"handoffs": [billing, tech], **given}
+        self.triage = Agent[Any](name="Triage", model=self.model, **given)
+
+    def _agent(self, name: str, what: str) -> Agent[Any]:
+        model = ScriptedModel([[assistant_message(f"{name} here")]])
+        return Agent(name=name, handoff_description=what, model=model)
+
+    async def run(self, given: Any = "my invoice doubled", *, streams: bool = False) -> Any:
+        if not streams:
+            return await Runner.run(self.triage, given)
+        result = Runner.run_streamed(self.triage, given)
+        self.events = [event async for event in result.stream_events()]
+        return result
+
+
+@COLOURS
+@pytest.mark.parametrize("planned", [True, False])
+def test_the_hand_off_switches_by_the_environment_alone(
+    gateway_of: Gateways, *, planned: bool, streams: bool
+) -> None:
+    """The provider's choice costs no call of the model; without it the model chooses."""
+    environ = {"DECISION_HANDOFF_PROVIDER": "teller"} if planned else {}
+    gateway = gateway_of(environ, plugins=[Offers(Teller())])  # it says the first option
+    desk = Desk(gateway)
+
+    result = asyncio.run(desk.run(streams=streams))
+
+    assert result.final_output == ("Billing here" if planned else "Tech here")
+    assert result.last_agent.name == ("Billing" if planned else "Tech")
+    assert len(desk.llm.calls) == (0 if planned else 1)
+    assert result.context_wrapper.usage.requests == (1 if planned else 2)
+
+
+def test_a_streamed_hand_off_is_told_as_the_models_own_is(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    told = []
+    for said in ("Billing", pm.STAY):
+        desk = Desk(gateway)
+        with gateway.override({"HANDOFF": scripted(said)}):
+            asyncio.run(desk.run(streams=True))
+        names = [one.name for one in desk.events if one.type == "run_item_stream_event"]
+        told.append(names)
+
+    assert told[0] == told[1] == ["handoff_requested", "handoff_occured", "message_output_created"]
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    "line",
+    [Reason.TRANSPORT, ValueError("bug"), "Sales", {"agent": Chosen("Billing", None, 0.4)}],
+)
+def test_where_the_provider_is_not_believed_the_model_chooses(
+    gateway_of: Gateways, line: Any, *, streams: bool
+) -> None:
+    recorder = Recorder()
+    gateway = gateway_of(observers=[recorder])
+    desk = Desk(gateway)
+
+    with gateway.override({"HANDOFF": scripted(line)}):
+        result = asyncio.run(desk.run(streams=streams))
+
+    assert result.last_agent.name == "Tech"
+    assert len(desk.llm.calls) == 1
+    completed = {one.id: one for one in recorder.records}  # told again, when the model has chosen
+    assert [(one.provider, one.outcome) for one in completed.values()] == [("current", "Tech")]
+
+
+@COLOURS
+def test_who_is_told_to_stay_lets_the_model_go_on(gateway_of: Gateways, *, streams: bool) -> None:
+    gateway = gateway_of()
+    desk = Desk(gateway, [assistant_message("I can help myself")])
+
+    with gateway.override({"HANDOFF": scripted(pm.STAY)}):
+        result = asyncio.run(desk.run(streams=streams))
+
+    assert result.final_output == "I can help myself"
+
+
+def test_without_fallback_the_run_fails(gateway_of: Gateways) -> None:
+    gateway = gateway_of({"DECISION_FALLBACK_TO_CURRENT": "false"})
+    desk = Desk(gateway)
+
+    with gateway.override({"HANDOFF": scripted(Reason.TIMEOUT)}), pytest.raises(NoAnswer):
+        asyncio.run(desk.run())
+
+
+def test_the_options_are_the_hand_offs_of_the_call(gateway_of: Gateways) -> None:
+    """A hidden one is no option, nor is one whose arguments only a model can write."""
+    gateway, provider = gateway_of(), scripted(pm.STAY)
+
+    def noted(ctx: RunContextWrapper[Any], reason: str) -> None:
+        """Nothing to note."""
+
+    shown = [Agent(name="Sales", handoff_description="Offers")]
+    hidden = handoff(Agent[Any](name="Legal"), is_enabled=False)
+    argued = handoff(Agent[Any](name="Escalation"), on_handoff=noted, input_type=str)
+    argued.input_json_schema = {"type": "object", "properties": {"reason": {"type": "string"}}}
+    desk = Desk(gateway, [assistant_message("hi")], handoffs=[*shown, hidden, argued])
+
+    with gateway.override({"HANDOFF": provider}):
+        asyncio.run(desk.run())
+
+    (question,) = provider.asked[0].questions.values()
+    assert list(question.options) == ["Sales", pm.STAY]
+    assert "Offers" in question.options["Sales"]
+    assert provider.asked[0].text == "my invoice doubled"
+
+
+def test_nobody_is_asked_where_the_user_has_not_just_spoken(gateway_of: Gateways) -> None:
+    """Frameworks §6.9: after a tool's result the same words would be routed again."""
+    gateway, provider = gateway_of(), scripted(pm.STAY, "Billing")
+
+    @function_tool
+    def look() -> str:
+        return "shipped"
+
+    steps = [[function_call("look", {}, call_id="c0")], [assistant_message("it is shipped")]]
+    desk = Desk(gateway, *steps, tools=[look])
+
+    with gateway.override({"HANDOFF": provider}):
+        result = asyncio.run(desk.run())
+
+    assert result.final_output == "it is shipped"
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "settings", [ModelSettings(tool_choice="none"), ModelSettings(tool_choice="look")]
+)
+def test_nobody_is_asked_where_the_settings_have_chosen(
+    gateway_of: Gateways, settings: ModelSettings
+) -> None:
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk = Desk(gateway, [assistant_message("hi")], model_settings=settings)
+
+    with gateway.override({"HANDOFF": provider}):
+        asyncio.run(desk.run())
+
+    assert not provider.asked
+
+
+def test_nobody_is_asked_where_the_server_keeps_the_conversation(gateway_of: Gateways) -> None:
+    """It would be sent the output of a call that it has never seen."""
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk = Desk(gateway, [assistant_message("hi")])
+
+    with gateway.override({"HANDOFF": provider}):
+        asyncio.run(Runner.run(desk.triage, "hello", conversation_id="conv_1"))
+
+    assert not provider.asked
+
+
+def test_under_current_the_call_is_not_even_looked_at(gateway_of: Gateways) -> None:
+    """No state, no question: the wrapped model gets what it always got."""
+    desk = Desk(gateway_of())
+
+    class Untouchable(dict[str, Any]):
+        def __getitem__(self, key: str) -> Any:
+            raise AssertionError(key)
+
+        get = __getitem__
+
+    given: Any = [Untouchable(role="user")]
+    asyncio.run(
+        desk.model.get_response(
+            None,
+            given,
+            ModelSettings(),
+            [],
+            None,
+            given,
+            None,  # type: ignore[arg-type]
+            previous_response_id=None,
+            conversation_id=None,
+            prompt=None,
+        )
+    )
+
+    assert len(desk.llm.calls) == 1
+
+
+def test_a_hand_off_decided_can_be_sent_to_a_model_again(gateway_of: Gateways) -> None:
+    """A later turn carries the call and its output; no id is made up that a server would seek."""
+    gateway = gateway_of()
+    desk = Desk(gateway)
+
+    with gateway.override({"HANDOFF": scripted("Billing")}):
+        result = asyncio.run(desk.run())
+
+    items = result.to_input_list()
+    call, output = (one for one in items if one.get("type", "").startswith("function_call"))
+    assert call["call_id"] == output["call_id"]
+    assert call["name"] == "transfer_to_billing"
+    assert "id" not in call
+
+
+def test_the_subject_of_the_session_is_told(gateway_of: Gateways) -> None:
+    teller = Teller()
+    gateway = gateway_of({"DECISION_PROVIDER": "teller"}, plugins=[Offers(teller)])
+
+    async def run() -> None:
+        with gateway.session("conv-42"):
+            await Desk(gateway).run()
+
+    asyncio.run(run())
+    assert [call.subject for call in teller.calls] == ["conv-42"]
+
+
+@COLOURS
+def test_a_shadow_is_compared_with_what_the_model_chose(
+    gateway_of: Gateways, *, streams: bool
+) -> None:
+    recorder = Recorder()
+    teller = Teller()
+    environ = {"DECISION_HANDOFF_SHADOW": "teller"}
+    gateway = gateway_of(environ, plugins=[Offers(teller)], observers=[recorder])
+
+    result = asyncio.run(Desk(gateway).run(streams=streams))
+    gateway.close()
+
+    assert result.last_agent.name == "Tech"
+    completed = {one.id: one for one in recorder.records}  # told again, when the model has chosen
+    assert [(one.provider, one.outcome) for one in completed.values()] == [("current", "Tech")]
+    assert len(teller.asked) == 1
+
+
+# --- soft: hidden from the model -----------------------------------------------------------
+
+MAY = Predicate("May this conversation go to a person?")
+
+
+def test_a_hand_off_that_is_not_enabled_is_hidden_from_the_model(gateway_of: Gateways) -> None:
+    gateway, provider = gateway_of(), scripted(NO)
+
+    @gateway.point("TO_PERSON", MAY, lens=pm.ENABLED)
+    async def may(_ctx: RunContextWrapper[Any], _agent: Any) -> bool:
+        return True
+
+    llm = ScriptedModel([[assistant_message("hi")], [assistant_message("hi")]])
+    person = handoff(Agent[Any](name="Person"), is_enabled=may)
+    desk = Agent[Any](name="Desk", model=llm, handoffs=[person])
+
+    asyncio.run(Runner.run(desk, "hello"))
+    with gateway.override({"TO_PERSON": provider}):
+        asyncio.run(Runner.run(desk, "hello"))
+
+    assert [len(call.handoffs) for call in llm.calls] == [1, 0]
+    assert {ask.text for ask in provider.asked} == {"hello"}
+
+
+def test_one_question_for_all_hand_offs_is_asked_once(gateway_of: Gateways) -> None:
+    """Frameworks §6.2: a predicate for each hand-off multiplies calls; `RoutedModel` asks once."""
+    gateway, each, once = gateway_of(), scripted(YES), scripted("Billing")
+
+    @gateway.point("MAY", MAY, lens=pm.ENABLED)
+    async def may(_ctx: RunContextWrapper[Any], _agent: Any) -> bool:
+        return True
+
+    to = [handoff(Agent[Any](name=name), is_enabled=may) for name in ("Billing", "Tech")]
+    llm = ScriptedModel([[assistant_message("hi")]])
+    with gateway.override({"MAY": each}):
+        asyncio.run(Runner.run(Agent[Any](name="Desk", model=llm, handoffs=to), "hello"))
+    with gateway.override({"HANDOFF": once}):
+        asyncio.run(Desk(gateway).run())
+
+    assert len(each.asked) >= 2
+    assert len(once.asked) == 1
+
+
+def test_the_wrapped_model_is_closed_and_advises_on_retries(gateway_of: Gateways) -> None:
+    class Closing(ScriptedModel):
+        closed = False
+
+        async def close(self) -> None:
+            self.closed = True
+
+    llm = Closing()
+    model = pm.RoutedModel(llm, gateway_of(), "HANDOFF")
+    asyncio.run(model.close())
+    assert llm.closed
+    assert RunConfig(model=model).model is model
+
+
+def test_who_leaves_a_stream_early_closes_the_models(gateway_of: Gateways) -> None:
+    """Nothing outlives its owner: no connection of the wrapped model stays open."""
+    closed = asyncio.Event()
+
+    class Endless(ScriptedModel):
+        async def stream_response(self, *args: Any, **kwargs: Any) -> Any:
+            try:
+                while True:
+                    yield object()
+            finally:
+                closed.set()
+
+    async def run() -> None:
+        model = pm.RoutedModel(Endless(), gateway_of(), "HANDOFF")
+        given = {"input": "hi", "model_settings": ModelSettings(), "tools": [], "handoffs": []}
+        rest = dict.fromkeys(("system_instructions", "output_schema", "tracing"))
+        server = dict.fromkeys(("previous_response_id", "conversation_id", "prompt"))
+        stream = model.stream_response(**given, **rest, **server)
+        await anext(aiter(stream))
+        assert not closed.is_set()
+        await stream.aclose()  # type: ignore[attr-defined]
+        assert closed.is_set()  # by then, and not when somebody clears up
+
+    asyncio.run(run())
+
+
+def test_a_run_that_is_cancelled_cancels_the_question(gateway_of: Gateways) -> None:
+    """And neither the model nor current is asked instead."""
+
+    async def run() -> None:
+        teller = AsyncTeller()
+        teller.gate.clear()
+        gateway = gateway_of({"DECISION_PROVIDER": "teller"}, plugins=[Offers(teller)])
+        desk = Desk(gateway)
+        running = asyncio.create_task(desk.run())
+        await teller.begun.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+        assert teller.cancelled == 1
+        assert not desk.llm.calls
+
+    asyncio.run(run())
