@@ -1,0 +1,173 @@
+"""Hand-offs of an ADK agent, made in the model's place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("google.adk", reason="runs in its own environment: make frameworks")
+
+from faulty import Server
+from frameworks.google_adk.desks import SESSION, Desk, Llm, Watching, agent, call, texts
+from pointsman import Choice, Gateway, NoAnswer, Reason, Recorder, scripted
+from pointsman.gateway.integrations.google_adk import Handoff, handoffs
+from promises import WAYS, asked, decides, failing, hosted
+
+Gateways = Callable[..., Gateway]
+
+
+class Team:
+    """An agent with two others that it may hand over to, and a tool."""
+
+    def __init__(self, gateway: Gateway, question: Choice | None = None) -> None:
+        self.llm = Llm(lines=["the desk keeps it"])
+        self.billing = Llm(lines=["billing here"])
+        subs = [
+            agent(self.billing, name="billing", description="Invoices,\n  payments"),
+            agent(Llm(lines=["technical here"]), name="technical", description="Faults"),
+        ]
+        self.hand = Handoff(gateway, "HANDOFF", question)
+        self.root = agent(
+            self.llm,
+            sub_agents=subs,
+            tools=[self.look_up],
+            before_model_callback=self.hand.before_model_callback,
+            after_model_callback=self.hand.after_model_callback,
+        )
+
+    def look_up(self, what: str) -> str:
+        """Look something up."""
+        return what
+
+    async def heard(self, *messages: str) -> list[str]:
+        desk = await Desk(self.root).begun()
+        return [texts(await desk.said(one))[-1] for one in messages]
+
+
+def test_a_hand_off_switches_by_a_variable_alone(server: Server, gateway_of: Gateways) -> None:
+    """frameworks §5, ADK: pre-empted before the model, which is not called."""
+    server.does(decides("billing"))
+    today, switched = Team(gateway_of()), Team(gateway_of(hosted(server.url, "HANDOFF")))
+
+    assert asyncio.run(today.heard("my invoice")) == ["the desk keeps it"]
+    assert asyncio.run(switched.heard("my invoice")) == ["billing here"]
+    assert (today.llm.calls, switched.llm.calls) == (1, 0)
+    (body,) = asked(server)
+    (question,) = body["questions"]
+    offered = {one["value"]: one["description"] for one in question["choices"]}
+    assert list(offered) == ["billing", "technical", "desk"]
+    assert offered["billing"] == "Invoices, payments"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_failing_provider_leaves_the_hand_off_to_the_model(
+    way: str, server: Server, gateway_of: Gateways
+) -> None:
+    team = Team(gateway_of(failing(server, way, "HANDOFF", "billing")))
+
+    assert asyncio.run(team.heard("my invoice")) == ["the desk keeps it"]
+    assert team.llm.calls == 1
+
+
+@pytest.mark.parametrize("said", ["desk", "billing"])
+def test_the_agent_may_keep_the_conversation(said: str, gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    team = Team(gateway)
+
+    with gateway.override({"HANDOFF": scripted(said)}):
+        heard = asyncio.run(team.heard("hello"))
+    assert heard == ["the desk keeps it" if said == "desk" else "billing here"]
+
+
+def test_an_option_that_is_no_agent_here_is_never_handed_over_to(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    team = Team(gateway, Choice("Who?", {"billing": "Money", "legal": "Not of this team"}))
+
+    with gateway.override({"HANDOFF": scripted("legal")}):
+        assert asyncio.run(team.heard("hello")) == ["the desk keeps it"]
+
+
+def test_only_a_user_s_message_is_asked_about(gateway_of: Gateways) -> None:
+    """frameworks §6.9: after a tool's result the same words would be read again, for ever."""
+    gateway, says = gateway_of(), scripted("desk")
+    team = Team(gateway)
+    team.llm.lines = [call("look_up", what="x"), call("look_up", what="y"), "done"]
+
+    with gateway.override({"HANDOFF": says}):
+        assert asyncio.run(team.heard("hello")) == ["done"]
+    assert [ask.text for ask in says.asked] == ["hello"]
+
+
+def test_who_took_over_keeps_the_next_turn(gateway_of: Gateways) -> None:
+    """ADK goes on with the agent that spoke last: it has nobody to hand over to."""
+    gateway, says = gateway_of(), scripted("billing")
+    team = Team(gateway)
+
+    with gateway.override({"HANDOFF": says}):
+        assert asyncio.run(team.heard("my invoice", "and?")) == ["billing here"] * 2
+    assert len(says.asked) == 1
+
+
+def test_a_hand_off_is_about_adk_s_session(gateway_of: Gateways) -> None:
+    recorder, watching = Recorder(), Watching("billing")
+    gateway = gateway_of(observers=[recorder])
+
+    with gateway.override({"HANDOFF": watching}):
+        asyncio.run(Team(gateway).heard("my invoice"))
+    assert watching.subjects == [SESSION]
+    assert [record.outcome for record in recorder.records] == ["billing"]
+
+
+def test_without_a_fallback_the_run_ends_in_no_answer(gateway_of: Gateways) -> None:
+    gateway = gateway_of({"DECISION_FALLBACK_TO_CURRENT": "false"})
+
+    with gateway.override({"HANDOFF": scripted(Reason.TIMEOUT)}), pytest.raises(NoAnswer):
+        asyncio.run(Team(gateway).heard("my invoice"))
+
+
+NONE = Choice("Who?", {"billing": "Money", "none": "Nobody else"}, "none")
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "outcome"),
+    [
+        ("hello", None, "desk"),
+        ("hello", NONE, "none"),
+        (call("transfer_to_agent", agent_name="billing"), NONE, "billing"),
+    ],
+)
+def test_what_the_model_did_is_recorded_where_it_went_on(
+    line: Any, question: Choice | None, outcome: str, gateway_of: Gateways
+) -> None:
+    """So that a shadow or a split can be compared with it; once, whatever else is called."""
+    recorder = Recorder()
+    gateway = gateway_of(observers=[recorder])
+    team = Team(gateway, question)
+    team.llm.lines = [line]
+
+    with gateway.override({"HANDOFF": scripted(Reason.TIMEOUT)}):
+        asyncio.run(team.heard("my invoice"))
+    asked, told = recorder.records
+    assert asked.id == told.id
+    assert (told.provider, told.outcome) == ("current", outcome)
+
+
+def test_models_that_never_answer_do_not_pile_up(
+    gateway_of: Gateways, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handoffs, "OPEN", 2)
+    gateway = gateway_of()
+    team = Team(gateway)
+    team.llm.lines = []  # raises
+
+    async def run() -> None:
+        for _ in range(4):
+            with pytest.raises(IndexError):
+                await team.heard("my invoice")
+
+    with gateway.override({"HANDOFF": scripted(Reason.TIMEOUT)}):
+        asyncio.run(run())
+    assert len(team.hand._open) == 2

@@ -1,0 +1,56 @@
+"""The examples and the page of this framework are run as a reader would run them."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("google.adk", reason="runs in its own environment: make frameworks")
+
+from faulty import Server
+from fences import ROOT, changes
+from promises import KEY, decides, example_runs, hosted, page_of, page_runs, ran
+
+FOLDER = "google_adk"
+
+
+def test_the_switched_example_does_what_todays_does() -> None:
+    """Without a variable nothing changes."""
+    assert example_runs(FOLDER, "switched.py") == example_runs(FOLDER, "today.py")
+
+
+def test_the_switched_example_switches_by_the_environment_alone() -> None:
+    """Today's sorter knows one word; the embedded provider reads the rest."""
+    before = example_runs(FOLDER, "switched.py").splitlines()
+    after = example_runs(FOLDER, "switched.py", {"DECISION_TEAM_PROVIDER": "local"}).splitlines()
+
+    assert before[-1] == "technical: We test your line."
+    assert after == [*before[:-1], "billing: We look into your invoice."]
+
+
+def test_neither_what_was_said_nor_a_key_is_logged(server: Server) -> None:
+    server.does(decides("billing"))
+    run = ran(FOLDER, "switched.py", {**hosted(server.url, "TEAM"), "DECISION_LOG": "json"})
+
+    assert '"point":"TEAM"' in run.err
+    assert len(server.seen) == 3
+    for planted in (KEY, "refund", "router", "Which team"):
+        assert planted not in run.err
+
+
+def test_the_rejected_refund_of_the_example_is_not_paid() -> None:
+    """frameworks §6.1."""
+    printed = "asked: adk_request_confirmation\npaid: []\n"
+    assert example_runs(FOLDER, "approval.py") == printed
+
+
+def test_the_change_is_small_and_shown_whole() -> None:
+    folder = ROOT / "examples" / FOLDER
+    lines = changes(folder / "today.py", folder / "switched.py")
+
+    assert sum(line.startswith("+") for line in lines) <= 12
+    assert "\n".join(lines) in page_of("google-adk").read_text("utf-8")
+
+
+def test_the_page_runs_from_top_to_bottom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DECISION_LOG", "off")
+    page_runs(page_of("google-adk"))
