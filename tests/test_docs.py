@@ -105,7 +105,9 @@ def test_a_host_switches_by_a_few_lines_which_its_page_shows(folder: Path) -> No
     page = FRAMEWORKS / f"{folder.name.replace('_', '-')}.md"
 
     assert 0 < sum(line.startswith("+") for line in lines) <= FEW
-    assert DIFF.findall(page.read_text("utf-8"))[0].splitlines() == lines
+    shown = DIFF.findall(page.read_text("utf-8"))[0]
+    assert shown.splitlines() == lines
+    assert f"```diff\n{shown}```" in README
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
