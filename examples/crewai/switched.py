@@ -1,0 +1,58 @@
+"""The same flow, switched: `DECISION_ROUTER_PROVIDER=local` lets another route."""
+
+import os
+from typing import Literal
+
+os.environ.setdefault("CREWAI_DISABLE_TELEMETRY", "true")  # nothing here needs a network
+os.environ.setdefault("OTEL_SDK_DISABLED", "true")
+
+from crewai import BaseLLM
+from crewai.flow.flow import Flow, listen, router, start
+
+from pointsman import Choice, Gateway
+from pointsman.gateway.integrations.crewai import ROUTER
+
+gateway = Gateway.from_env()
+TEAMS = Choice("Which team takes it?", {"billing": "Invoices, amounts", "tech": "Faults, devices"})
+
+MESSAGES = ("my invoice doubled", "the router blinks red")
+
+
+class Model(BaseLLM):
+    """Stands for the model, as CrewAI's own tests do."""
+
+    def call(self, messages: object, *_: object, **__: object) -> str:
+        """Answer as the model does today."""
+        return "billing" if "invoice" in str(messages) else "tech"
+
+
+model = Model(model="offline")
+
+
+class Desk(Flow):
+    """One message, from its arrival to the team that takes it."""
+
+    @start()
+    def arrive(self) -> str:
+        """Take the message in."""
+        return str(self.state["message"])
+
+    @router(arrive)
+    @gateway.point("ROUTER", TEAMS, lens=ROUTER)
+    def route(self, message: str) -> Literal["billing", "tech"]:
+        """Ask the model which team takes it."""
+        return model.call(f"Which team takes this, billing or tech? {message}")
+
+    @listen("billing")
+    def bill(self) -> str:
+        """Let billing take it."""
+        return "billing looks at the amounts"
+
+    @listen("tech")
+    def repair(self) -> str:
+        """Let the technicians take it."""
+        return "tech looks at the line"
+
+
+for text in MESSAGES:
+    print(f"{text}: {Desk(suppress_flow_events=True).kickoff(inputs={'message': text})}")

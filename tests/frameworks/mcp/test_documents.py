@@ -1,0 +1,36 @@
+"""The examples and the page: run as a reader runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("mcp.server.context", reason="runs in its own environment: make frameworks")
+
+from promises import example_runs, page_of, page_runs
+
+TODAY = """\
+order: order 17: delivered
+refund: order 17: 40.00 paid back
+refund: stopped: ask a colleague
+"""
+
+
+def test_the_example_does_the_same_until_a_variable_names_another_decider() -> None:
+    local = {"DECISION_TOOL_GATE_PROVIDER": "local", "DECISION_TOOL_GATE_MIN_CONFIDENCE": "0"}
+
+    assert example_runs("mcp", "today.py") == TODAY
+    assert example_runs("mcp", "switched.py") == TODAY
+    assert example_runs("mcp", "switched.py", local) != TODAY
+
+
+def test_the_example_of_an_approval_asks_its_person() -> None:
+    told = example_runs("mcp", "approval.py").splitlines()
+
+    assert [line for line in told if line.startswith("->")] == [
+        "-> notes.tmp is gone",
+        "-> This call was stopped by the server's policy.",
+    ]
+
+
+def test_every_snippet_of_the_page_runs() -> None:
+    page_runs(page_of("mcp"))
