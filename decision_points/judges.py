@@ -117,6 +117,7 @@ JUDGE_CSI = DecisionPoint(
     safe={"satisfaction": 5.0},  # the middle of 0–10; without a label the helper says neutral
     aliases=("JUDGE_SENTIMENT",),
     share=INPUT,
+    evaluates=True,
 )
 
 JUDGE_VCTN = DecisionPoint(
@@ -139,6 +140,7 @@ JUDGE_VCTN = DecisionPoint(
     blocks=False,
     aliases=("JUDGE_TONE",),
     share=JUDGES,
+    evaluates=True,
 )
 
 JUDGE_ALUC = DecisionPoint(
@@ -165,6 +167,7 @@ JUDGE_ALUC = DecisionPoint(
     aliases=("JUDGE_GROUNDEDNESS",),
     share=JUDGES,
     host=HostMinimum(0.6, "bites only where a score is handed over, hence none is (A27)"),
+    evaluates=True,
 )
 
 JUDGE_RQLT = DecisionPoint(
@@ -194,6 +197,7 @@ JUDGE_RQLT = DecisionPoint(
     aliases=("JUDGE_RESPONSE_QUALITY",),
     share=JUDGES,
     host=HostMinimum(0.7, "of 1: what a prompt may call good, 5 to 7 of 10, mostly fails it"),
+    evaluates=True,
 )
 
 JUDGE_LLM_JUDGE = DecisionPoint(
@@ -220,4 +224,5 @@ JUDGE_LLM_JUDGE = DecisionPoint(
     prefix="JUDGE_",
     share=JUDGES,
     host=HostMinimum(0.7, "the host derives from it whether the answer passed"),
+    evaluates=True,
 )

@@ -10,7 +10,8 @@ from .consulting import Consultation
 from .current import path
 from .deciding import run_async, run_sync
 from .engine import decide
-from .making import Hosted, built_by, case_of
+from .making import Hosted, built_by, case_of, untouched_case
+from .parameters import called
 from .plugins import Call
 from .points import DecisionPoint, OnUndecided
 from .preparing import Preparing
@@ -90,6 +91,7 @@ class Asked(Preparing):
         on_undecided: OnUndecided | None,
     ) -> tuple[Wiring, Case]:
         current, read, write, subject, within, once = given
+        called(_named(point), current)
         host = Hosted(
             current=path(current),
             read=read,
@@ -97,6 +99,7 @@ class Asked(Preparing):
             subject=subject,
             within=within,
             once=Once.of(once, _named(point)),
+            carries=True,
         )
         return self._asked_case(point, ask, host, on_undecided)
 
@@ -145,9 +148,13 @@ class Asked(Preparing):
         once: tuple[str, object] | None = None,
     ) -> Consultation:
         """Prepare a consultation whose handle can be told what current decided."""
-        host = Hosted(subject=subject, within=within, once=Once.of(once, _named(point)))
-        wiring, wired, asked = self._resolved(point, ask)
-        built = built_by(asked, ask, wiring)
+        once_for = Once.of(once, _named(point))
+        host = Hosted(subject=subject, within=within, once=once_for, carries=True)
+        wiring, _, asked = self._resolved(point, ask)
+        wired = self._touching(wiring, asked, host.once)
+        if wired is None:
+            return Consultation(wiring, untouched_case(wiring, asked, host))
+        built = built_by(asked, ask, wiring, host)
         return Consultation(wiring, case_of(wiring, wired, asked, built, host))
 
 

@@ -76,7 +76,7 @@ class Asking:
         if type(step) is RunCurrent:
             return _taken(step)
         if type(step) is Apart:
-            return step.work()
+            return step.sync()
         assert type(step) is AskProvider
         turn = context.turn(self._owner)
         return self.single_sync(step) if turn is None else turn.sync(step, self)
@@ -89,9 +89,7 @@ class Asking:
                 turn.passes()
             return await _current(step)
         if type(step) is Apart:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._runtime.pool(), step.work
-            )
+            return await step.async_()
         assert type(step) is AskProvider
         return await (self.single(step) if turn is None else turn.async_(step, self))
 

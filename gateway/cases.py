@@ -119,6 +119,8 @@ class Case(msgspec.Struct, kw_only=True):
         once: The call whose decision stands from now on; None: it is made anew each time.
         closes: Without a fallback too it ends as the point does in doubt, not in `NoAnswer`.
         stands: It was decided before, and nothing of it is told again.
+        untouched: Nobody but current decides and nobody looks on: nothing was built for it, and
+            nothing of it is told.
 
     """
 
@@ -146,3 +148,4 @@ class Case(msgspec.Struct, kw_only=True):
     once: Once | None = None
     closes: bool = False
     stands: bool = False
+    untouched: bool = False

@@ -252,8 +252,11 @@ def read(path: str | os.PathLike[str], where: str = VARIABLE) -> Thresholds:
 
     """
     try:
-        thresholds = msgspec.json.decode(Path(path).read_bytes(), type=Thresholds)
-        problem = "; ".join(_problems(thresholds))
+        text = Path(path).read_bytes()
+        parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        thresholds = msgspec.json.decode(text, type=Thresholds)
+        lacking = [] if "certificates" in parts else ["the file has no list of certificates"]
+        problem = "; ".join([*lacking, *_problems(thresholds)])
         if not problem:
             return thresholds
     except OSError as error:

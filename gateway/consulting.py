@@ -58,7 +58,9 @@ class Consultation:
         if self.decision is None and not self._told and self._watched:
             self._told = True
             record = recorded(self._case, CURRENT, self._case.read(value))
-            self._wiring.keeper.observed(self._wiring, self._case, record, value)
+            keeper = self._wiring.keeper
+            take = keeper.completed if self._asked else keeper.observed
+            take(self._wiring, self._case, record, value)
 
     def __del__(self) -> None:
         """Keep what was asked in vain, or assigned, though nobody told what current did."""

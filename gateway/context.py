@@ -92,6 +92,14 @@ def subject(owner: object) -> str | None:
     return None if bound is None else bound.subject
 
 
+def named() -> bool:
+    """Whether a session around this call names a subject, whichever gateway's it is."""
+    bound = _session.get()
+    while bound is not None and (bound.left or bound.subject is None):
+        bound = bound.outer
+    return bound is not None
+
+
 def turn(owner: object) -> Shares | None:
     """What the decisions of *owner*'s turn around this call share, if there is one."""
     bound = _session.get()

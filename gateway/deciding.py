@@ -21,6 +21,8 @@ D = TypeVar("D", bound="Decision[Any] | None")
 
 def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
     """Run *flow* on this thread, and tell how it ended."""
+    if case.untouched:
+        return drive_sync(flow(case), wiring.asking.sync)
     try:
         flows, perform, tracing = flowing(wiring, flow, case), wiring.asking.sync, wiring.tracing
         end = tracing.sync(case, flows, perform) if tracing else drive_sync(flows, perform)
@@ -35,6 +37,8 @@ def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
 
 async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
     """Run *flow* in this task, and tell how it ended."""
+    if case.untouched:
+        return await drive_async(flow(case), wiring.asking.async_)
     context.running_loop()
     try:
         flows, perform, tracing = flowing(wiring, flow, case), wiring.asking.async_, wiring.tracing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -74,6 +74,22 @@ def tied(questions: Mapping[str, Question], tie: bool) -> Mapping[str, Question]
     if question.tie is tie:
         return questions
     return Questions({name: msgspec.structs.replace(question, tie=tie)})
+
+
+def ends(name: str, on_undecided: object, known: Sequence[str]) -> None:
+    """
+    Check the word for what happens where nobody decides.
+
+    Raises:
+        DeclarationError: It is none of the *known*; the text names the one that is meant.
+
+    """
+    if on_undecided is not None and on_undecided not in known:
+        meant = near(str(on_undecided), known, "")
+        hint = f". Did you mean {meant!r}?" if meant else ""
+        words = ", ".join(known)
+        problem = f"`on_undecided` is one of {words}; got {on_undecided!r}{hint}"
+        raise DeclarationError(f"{name}: {problem}")
 
 
 def near(name: str, known: Iterable[str], prefix: str) -> str | None:

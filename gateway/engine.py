@@ -50,10 +50,11 @@ def decide(case: Case) -> Flow[Decision[Any]]:
         return _of_host(case)
     if case.call.current is not None:
         return (yield from _host(case))
-    if case.behind is not None and case.behind is not case.planned and case.own_gate is not None:
-        verdict = yield from _attempt(case, case.behind, case.own_gate)
+    behind = None if case.ask is None else case.behind
+    if behind is not None and behind is not case.planned and case.own_gate is not None:
+        verdict = yield from _attempt(case, behind, case.own_gate)
         if verdict.accepted:
-            return _decided(case, case.behind.name, verdict)
+            return _decided(case, behind.name, verdict)
     return _undecided(case)
 
 
@@ -253,7 +254,8 @@ def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
 
 
 def _undecided(case: Case) -> Decision[Any]:
-    outcome = case.point.undecided if case.ask is None else case.point.in_doubt(case.ask.questions)
+    own = next(iter(case.point.questions.values()))
+    outcome = case.point.in_doubt(own if case.ask is None else case.ask.questions)
     value = None if outcome is None else case.write(outcome)
     return Decision(value, recorded(case, "", outcome, undecided=True))
 

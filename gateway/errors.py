@@ -5,6 +5,7 @@ PointsmanError
 ├── SetupError          the operator: a variable, a plug-in or a wrapped function is wrong;
 │                       raised at start, with every fault at once; never hidden by a fallback
 ├── DeclarationError    the programmer: a question, a point or a state contradicts itself
+│   ├── NoJson          nobody: this call brings what cannot be sent
 │   └── NothingToAsk    nobody: this call leaves its point no question
 ├── NoAnswer            nobody: the provider gave nothing that may be believed; the gateway
 │                       falls back to `current`, once. The host meets it only where the
@@ -127,6 +128,10 @@ class NothingToAsk(DeclarationError):
     """A call leaves its point no question: no goal was extracted, no field has a candidate."""
 
 
+class NoJson(DeclarationError):
+    """A call brings a state that is no JSON: not a number, a path, bytes."""
+
+
 class NoAnswer(PointsmanError):
     """
     A provider gave nothing that may be believed.
@@ -203,8 +208,10 @@ class JournalDown(PointsmanError):
     """
     A decision that is made once cannot be confirmed: the journal's database does not answer.
 
-    Nothing is decided then, lest what was refused before is asked again and allowed. The host
-    may ask again once the database is back.
+    Nothing is handed out then, lest what was refused before is asked again and allowed. Where the
+    outcome could not be written, a provider or current has been asked already; where the answer
+    to the write did not come in time, the outcome may stand. The host may ask again once the
+    database is back.
 
     Attributes:
         point: The decision point.
@@ -218,7 +225,7 @@ class JournalDown(PointsmanError):
         self.point, self.problem, self.fix = point, problem, fix
 
     def __str__(self) -> str:
-        told = "what was decided before cannot be known, so nothing is decided now"
+        told = "what was decided before cannot be known, so nothing is decided that is handed out"
         return f"{self.point}: {told}: the journal is down: {self.problem}. {self.fix}"
 
 

@@ -19,8 +19,6 @@ from .points import DecisionPoint
 from .questions import Ask, Question
 from .records import Decision
 from .turns.turn import Turn
-from .wired import Wired
-from .wiring import Wiring
 from .wrapping import Wrapped, declared, wrap, wrapped_in
 
 P = ParamSpec("P")
@@ -102,7 +100,7 @@ class Gateway(Asked):
             SetupError: No question, or nothing says what the deciders are shown.
 
         """
-        point = declared(name, question, self.points)
+        point = declared(name, question, self.points, given.get("lens"))
         self._note(point, point.name if isinstance(name, DecisionPoint) else name)
 
         asks = question if callable(question) else None
@@ -120,7 +118,7 @@ class Gateway(Asked):
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             wiring = self._wiring
-            if (wired := self._touching(wiring, wrapped)) is None:
+            if (wired := self._touching(wiring, wrapped.point, wrapped.once)) is None:
                 return await function(*args, **kwargs)
             case = wrapped_case(wiring, wired, wrapped, (args, kwargs))
             return (await run_async(wiring, decide, case)).value
@@ -128,7 +126,7 @@ class Gateway(Asked):
         @functools.wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             wiring = self._wiring
-            if (wired := self._touching(wiring, wrapped)) is None:
+            if (wired := self._touching(wiring, wrapped.point, wrapped.once)) is None:
                 return function(*args, **kwargs)
             if wrapped.is_async:  # a `def` that returns a coroutine
                 return asynchronous(*args, **kwargs)
@@ -139,15 +137,6 @@ class Gateway(Asked):
         around: Any = synchronous if plain else asynchronous
         around.__pointsman__ = (self, wrapped)
         return around  # type: ignore[no-any-return]
-
-    def _touching(self, wiring: Wiring, wrapped: Wrapped) -> Wired | None:
-        """None: the function runs as if the gateway were not there."""
-        point = wrapped.point
-        if wrapped.once is None and not self._layers and not context.collectors(self):
-            wired = wiring.wired(point)
-            if wired.planned is None and not wired.arms and not wiring.keeper.watched:
-                return self._wired(wiring, point).certainly() if wired.shadowed() else None
-        return self._wired(wiring, point)
 
     # --- deciding ------------------------------------------------------------------------
 

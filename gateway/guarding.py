@@ -12,7 +12,9 @@ import msgspec
 from .cases import Once
 from .current import path
 from .errors import SetupError
+from .lens import passes
 from .making import Hosted
+from .parameters import called
 from .points import DecisionPoint, OnUndecided
 from .questions import Question
 from .records import Decision
@@ -62,6 +64,7 @@ class Guard:
     Raises:
         SetupError: Not exactly one of *on_undecided* and *current* is given, or the point is
             no predicate.
+        DeclarationError: One of them is given as something else.
 
     """
 
@@ -80,6 +83,7 @@ class Guard:
             problem = "a guardrail needs either what happens where nobody decides, or a current"
             fix = 'Pass `on_undecided="block"`, "allow" or "human", or else `current=`'
             raise SetupError.of(name, problem, fix)
+        called(name, current)
         self.gateway = gateway
         self._current, self._write = current, write
         self.point = gateway.asks(point, question, on_undecided)
@@ -141,6 +145,7 @@ class Guard:
             subject=subject,
             once=Once.of(once, self.point.name),
             closes=self._current is None,
+            carries=True,
         )
         return self.gateway.hosted(self.point, state, host)
 
@@ -155,10 +160,4 @@ class Guard:
         raise SetupError.of(self.point.name, "its current is async, and nothing awaits it", fix)
 
     def _ruled(self, decision: Decision[Any]) -> Ruling:
-        outcome = decision.record.outcome
-        said = outcome
-        if isinstance(outcome, Mapping):
-            assert self.point.predicate is not None
-            said = outcome.get(self.point.predicate)
-        passes = isinstance(said, bool) and said is not self.point.blocks
-        return Ruling(not passes, decision)
+        return Ruling(not passes(self.point, decision.record.outcome), decision)

@@ -67,8 +67,16 @@ class Keeper:
         self._telemetry.decided(record)
 
     def observed(self, wiring: Wiring, case: Case, record: Record, value: object = None) -> None:
-        """Take what current did after a consultation in vain."""
+        """Take what current did, beside a consultation that was not asked."""
         self._telemetry.observe(record)
+        self._completed(wiring, case, record, value)
+
+    def completed(self, wiring: Wiring, case: Case, record: Record, value: object = None) -> None:
+        """Take what current did after a consultation in vain, which is told already."""
+        self._telemetry.completed(record)
+        self._completed(wiring, case, record, value)
+
+    def _completed(self, wiring: Wiring, case: Case, record: Record, value: object) -> None:
         if self.journal is not None or case.besides:
             self._kept(wiring, case, record, value)
 

@@ -14,7 +14,7 @@ from . import context
 from .cases import Case, Once, Supplied
 from .chance import new_id
 from .current import Current
-from .errors import DeclarationError, NothingToAsk, SetupError
+from .errors import DeclarationError, NoJson, NothingToAsk, SetupError
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask, Outcome
@@ -47,6 +47,8 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
         supply: Its value → what is asked about it, for a hybrid point.
         once: The call whose decision stands.
         closes: Without a fallback too it ends as the point does in doubt.
+        carries: A state that is no JSON ends as where a provider fails, in `current` or as the
+            point does in doubt; else it is the caller's error.
 
     """
 
@@ -58,6 +60,7 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     supply: Callable[[Any], Supplied] | None = None
     once: Once | None = None
     closes: bool = False
+    carries: bool = False
 
 
 def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
@@ -71,7 +74,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     ask = supply = subject = None
     drawn = Drawn(wired.arms.get(CURRENT, wired), None)
     try:
-        subject = wrapped.subject(*given[0], **given[1]) if wrapped.subject else None
+        subject = wrapped.about(given)
         drawn = _drawn(wiring, wired, Hosted(subject=subject))
         if point.hybrid is None:
             ask = wrapped.build(given, language)
@@ -96,6 +99,31 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     return _case(wiring, drawn, point, ask, host)
 
 
+def untouched_case(wiring: Wiring, point: DecisionPoint, host: Hosted) -> Case:
+    """
+    Put together what runs `current` alone, where nobody looks on.
+
+    No state is built, no question asked of it, and whose decision it is does not matter. What
+    current says is read into the point's own words, without the options of this call.
+    """
+    own = _read_in(point, host, wiring)
+    case = _case(wiring, Drawn(wiring.wired(point), None), point, None, own)
+    case.untouched, case.besides = True, ()
+    return case
+
+
+def _read_in(point: DecisionPoint, host: Hosted, wiring: Wiring) -> Hosted:
+    """Let what current says be read in the point's own words, where no ask says in which."""
+    if host.read is not None or point.hybrid is not None:
+        return host
+    language = wiring.settings.globals.language
+    return msgspec.structs.replace(host, read=partial(_in_words, point, language))
+
+
+def _in_words(point: DecisionPoint, language: str, value: object) -> Outcome:
+    return reader(point.spoken(language))(value)  # type: ignore[no-any-return]
+
+
 def asked_case(
     wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | State, host: Hosted
 ) -> Case:
@@ -108,16 +136,34 @@ def asked_case(
     """
     if host.current is None:
         must_end(point, wired)
+        ends = point.undecided is not None or point.on_undecided is not None
+        host = msgspec.structs.replace(host, carries=host.carries and ends)
     elif point.hybrid is not None and not isinstance(ask, Ask):
         supply = supplying(point, _apart(ask), wiring.settings.globals.language)
         host = msgspec.structs.replace(host, supply=supply)
         return case_of(wiring, wired, point, None, host)
-    return case_of(wiring, wired, point, built_by(point, ask, wiring), host)
+    return case_of(wiring, wired, point, built_by(point, ask, wiring, host), host)
 
 
-def built_by(point: DecisionPoint, ask: Ask | State, wiring: Wiring) -> Ask:
-    """Give *ask* as it is, or the point's own questions about a state."""
-    return ask if isinstance(ask, Ask) else point.ask(ask, wiring.settings.globals.language)
+def built_by(point: DecisionPoint, ask: Ask | State, wiring: Wiring, host: Hosted) -> Ask | None:
+    """
+    Give *ask* as it is, or the point's own questions about a state.
+
+    None: it cannot be asked about, and the decision ends nonetheless.
+
+    Raises:
+        DeclarationError: It cannot, and does not; or it lacks what the questions need.
+
+    """
+    if isinstance(ask, Ask):
+        return ask
+    try:
+        return point.ask(ask, wiring.settings.globals.language)
+    except NoJson as error:
+        if not host.carries:
+            raise
+        wiring.telemetry.read_failed(point.name, error)
+        return None
 
 
 class Drawn(NamedTuple):
@@ -138,13 +184,19 @@ def _drawn(wiring: Wiring, wired: Wired, host: Hosted) -> Drawn:
 
 def _subject(wiring: Wiring, host: Hosted) -> str | None:
     within = host.within and host.within.subject
-    return host.subject or within or context.subject(wiring.gateway)
+    subject: object = host.subject or within or context.subject(wiring.gateway)
+    if subject is None or isinstance(subject, str):
+        return subject
+    told = type(subject).__name__
+    raise DeclarationError(f"the subject is a {told} and no text: give the id's text")
 
 
 def case_of(
     wiring: Wiring, wired: Wired, point: DecisionPoint, ask: Ask | None, host: Hosted
 ) -> Case:
     """Put together what the engine needs, for the arm that the subject belongs to."""
+    if ask is None:
+        host = _read_in(point, host, wiring)
     return _case(wiring, _drawn(wiring, wired, host), point, ask, host)
 
 

@@ -60,8 +60,19 @@ def unread_of_providers(
 ) -> Iterable[Fault]:
     """List what looks like a variable that a selected provider *read*, but is none of them."""
     for name in values:
-        if name in read or not name.startswith(tuple(prefixes)):
+        prefix = next((one for one in prefixes if name.startswith(one)), "")
+        if name in read or not prefix:
             continue
-        near = difflib.get_close_matches(name, list(read), n=1, cutoff=NEAR)
-        if near:
-            yield Fault(name, "the selected provider does not read this variable", _did(near[0]))
+        if near := nearest_behind(prefix, name, read):
+            yield Fault(name, "the selected provider does not read this variable", _did(near))
+
+
+def nearest_behind(prefix: str, name: str, read: Collection[str]) -> str:
+    """
+    Give what *name* was meant to be among what is *read*; empty: another program's, perhaps.
+
+    Others have variables behind the same *prefix*, which alone makes any two of them alike.
+    """
+    known = [one.removeprefix(prefix) for one in sorted(read) if one.startswith(prefix)]
+    near = difflib.get_close_matches(name.removeprefix(prefix), known, n=1, cutoff=NEAR)
+    return f"{prefix}{near[0]}" if near else ""

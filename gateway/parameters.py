@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .errors import SetupError
+from .errors import DeclarationError, SetupError
 from .points import DecisionPoint, OptionsFrom
 
 
@@ -33,6 +33,56 @@ def taken(point: DecisionPoint, function: Callable[..., Any], where: str) -> dic
     found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
     problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
     raise SetupError.of(where, problem, "Pass `ask=` or `lens=` to say what the deciders are shown")
+
+
+def functions(point: DecisionPoint, given: Mapping[str, Any], of: str = "") -> None:
+    """
+    Check what is *given* to be called, by name.
+
+    Raises:
+        DeclarationError: It cannot be called.
+        SetupError: It is async.
+
+    """
+    for what, one in given.items():
+        if one is not None and not callable(one):
+            problem = f"`{of}{what}` is a function of the call; got {type(one).__name__}"
+            raise DeclarationError(f"{point.name}: {problem}")
+        if inspect.iscoroutinefunction(one) or inspect.iscoroutinefunction(type(one).__call__):
+            raise unawaited(point, f"{of}{what}")
+
+
+def called(point: str, current: object) -> None:
+    """
+    Check what the host runs today.
+
+    Raises:
+        DeclarationError: It cannot be called.
+
+    """
+    if current is not None and not callable(current):
+        raise DeclarationError(f"{point}: `current` is a function; got {type(current).__name__}")
+
+
+def settled(point: DecisionPoint, what: str, value: Any) -> Any:  # noqa: ANN401 - the host's own
+    """
+    Give the *value* that a function of the call gave.
+
+    Raises:
+        SetupError: It is awaitable, and nothing awaits it.
+
+    """
+    if not inspect.isawaitable(value):
+        return value
+    if inspect.iscoroutine(value):
+        value.close()
+    raise unawaited(point, what)
+
+
+def unawaited(point: DecisionPoint, what: str) -> SetupError:
+    """Say that a function of the call, named *what*, is async."""
+    fix = "Write a plain `def`; what has to be awaited is read before the call"
+    return SetupError.of(point.name, f"`{what}` is async, and nothing awaits it", fix)
 
 
 def _option_fields(point: DecisionPoint) -> Iterable[str]:

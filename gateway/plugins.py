@@ -229,8 +229,9 @@ Make: TypeAlias = Callable[[Setup], Provider]
 
 Observer: TypeAlias = Callable[["Record"], None]
 """
-Is told of every decision that leaves a record, and, where it has a method `shadowed`, of every
-`Shadow`. Its faults never reach a decision.
+Is told of every decision that leaves a record, once. Where it has a method `shadowed`, that is told
+of every `Shadow`; where it has a method `completed`, that is told the record again, of the same id,
+once the host says what current did after a consultation in vain. Its faults never reach a decision.
 """
 
 

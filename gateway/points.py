@@ -8,11 +8,11 @@ name to more general ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from .declaring import fixed, is_suffix, near, spoken, suffix_of, tied, without_words
+from .declaring import ends, fixed, is_suffix, near, spoken, suffix_of, tied, without_words
 from .errors import DeclarationError, SetupError
 from .frames import Frame
 from .offering import Close, HostMinimum, Hybrid, OptionsFrom, Repeat, offered
@@ -71,6 +71,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         host: The threshold that a host applies afterwards by itself.
         hybrid: What `current` supplies for its provider to choose among.
         internal: Does not inherit the global provider.
+        evaluates: It judges what was said: traces tell what it finds as an evaluation.
 
     Raises:
         DeclarationError: No question; languages that ask different names; a safe outcome
@@ -98,6 +99,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     host: HostMinimum | None = None
     hybrid: Hybrid | None = None
     internal: bool = False
+    evaluates: bool = False
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -109,6 +111,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         asked = {tuple(named) for named in self.questions.values()}
         if len(asked) != 1 or not next(iter(asked)):
             raise DeclarationError(f"{self.name}: each language asks the same questions, by name")
+        ends(self.name, self.on_undecided, get_args(OnUndecided))
         if self.on_undecided in ("block", "allow") and self.predicate is None:
             raise DeclarationError(f"{self.name}: `on_undecided` is for points of one predicate")
         if self.safe is not None and not all(map(self._may_answer, self.questions.values())):

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import checks
+from . import checks, context
 from .cases import Case
+from .current import Current
 from .deciding import run_async, run_sync
 from .directory import DIRECT, Directory
 from .engine import decide
 from .errors import Fault
-from .making import Hosted, asked_case, case_of, wrapped_case
+from .making import Hosted, asked_case, case_of, untouched_case, wrapped_case
 from .points import DecisionPoint, OnUndecided, find, suffix_of
 from .questions import Ask, Question
 from .state import State
@@ -126,11 +127,10 @@ class Preparing(Watched):
 
         """
         point = declared(name, question, self.points)
+        if on_undecided is not None:
+            point = msgspec.structs.replace(point, on_undecided=on_undecided)
+            self._doubts = {**self._doubts, point.name: point}
         self._note(point, point.name if isinstance(name, DecisionPoint) else name)
-        if on_undecided is None:
-            return point
-        point = msgspec.structs.replace(point, on_undecided=on_undecided)
-        self._doubts = {**self._doubts, point.name: point}
         return point
 
     def check(self) -> tuple[Fault, ...]:
@@ -206,9 +206,14 @@ class Preparing(Watched):
         on_undecided: OnUndecided | None = None,
     ) -> tuple[Wiring, Case]:
         wiring, wired, asked = self._resolved(point, ask, on_undecided)
-        if host.current is None and asked.on_undecided is not None:
-            self._doubted(wiring, wired)
-        return wiring, asked_case(wiring, wired, asked, ask, host)
+        if host.current is None:
+            if asked.on_undecided is not None:
+                self._doubted(wiring, wired)
+            return wiring, asked_case(wiring, wired, asked, ask, host)
+        touching = self._touching(wiring, asked, host.once)
+        if touching is None:
+            return wiring, untouched_case(wiring, asked, host)
+        return wiring, asked_case(wiring, touching, asked, ask, host)
 
     def _doubted(self, wiring: Wiring, wired: Wired) -> None:
         """Say, once for each point, that nobody decides it."""
@@ -240,5 +245,16 @@ class Preparing(Watched):
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Wiring, Case]:
         wiring = self._wiring
-        wired = self._wired(wiring, wrapped.point)
-        return wiring, wrapped_case(wiring, wired, wrapped, (args, kwargs))
+        wired = self._touching(wiring, wrapped.point, wrapped.once)
+        if wired is not None:
+            return wiring, wrapped_case(wiring, wired, wrapped, (args, kwargs))
+        host = Hosted(current=Current(wrapped.function, args, kwargs), read=wrapped.read)
+        return wiring, untouched_case(wiring, wrapped.point, host)
+
+    def _touching(self, wiring: Wiring, point: DecisionPoint, once: object) -> Wired | None:
+        """None: current runs as if the gateway were not there."""
+        if once is None and not self._layers and not context.collectors(self):
+            wired = wiring.wired(point)
+            if wired.planned is None and not wired.arms and not wiring.keeper.watched:
+                return self._wired(wiring, point).certainly() if wired.shadowed() else None
+        return self._wired(wiring, point)

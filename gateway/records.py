@@ -233,6 +233,10 @@ class Recorder:
         with self._lock:
             self._records.append(record)
 
+    def completed(self, record: Record) -> None:
+        """Keep the *record* of what current did after a consultation in vain, too."""
+        self(record)
+
     @property
     def records(self) -> list[Record]:
         """All records so far, oldest first."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from .errors import DeclarationError
+from .errors import NoJson
 
 State: TypeAlias = Any
 """Text, or anything that is JSON; a list of `{"role": …, "content": …}` is read as messages."""
@@ -55,7 +55,7 @@ def frozen(state: State) -> tuple[State, str]:
     Give *state* as it can be sent, and its text: JSON with sorted keys and no blanks.
 
     Raises:
-        DeclarationError: It holds something that is no JSON; the value is not repeated.
+        NoJson: It holds something that is no JSON; the value is not repeated.
 
     """
     if isinstance(state, str):
@@ -76,17 +76,17 @@ def _plain(value: Any, path: str, depth: int) -> Any:  # noqa: ANN401 - any valu
     Rebuild *value* of what JSON knows: the slow way, once the fast one has failed.
 
     Raises:
-        DeclarationError: Something in it is no JSON; the text says where, and of what type.
+        NoJson: Something in it is no JSON; the text says where, and of what type.
 
     """
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise DeclarationError(f"{path} is {value}, which JSON cannot hold. {FIX}")
+        raise NoJson(f"{path} is {value}, which JSON cannot hold. {FIX}")
     if value is None or isinstance(value, bool | int | float):
         return value
     if depth == 0:
-        raise DeclarationError(f"{path[:60]}… is nested more than {DEPTH} deep. {FIX}")
+        raise NoJson(f"{path[:60]}… is nested more than {DEPTH} deep. {FIX}")
     if isinstance(value, Mapping):
         return _mapping(cast("Mapping[object, object]", value), path, depth - 1)
     if isinstance(value, list | tuple):
@@ -100,7 +100,7 @@ def _mapping(given: Mapping[object, object], path: str, depth: int) -> dict[str,
     for key, value in given.items():
         name = _key(key, path)
         if name in plain:
-            raise DeclarationError(f"{path} has two keys that are written alike. {FIX}")
+            raise NoJson(f"{path} has two keys that are written alike. {FIX}")
         shown = f".{name}" if name.isidentifier() and len(name) <= 40 else "[…]"  # noqa: PLR2004
         plain[name] = _plain(value, f"{path}{shown}", depth)
     return plain
@@ -115,7 +115,7 @@ def _key(key: object, path: str) -> str:
         return {None: "null", True: "true", False: "false"}[key]
     if isinstance(key, _SCALARS):
         return str(key)
-    raise DeclarationError(f"a key of {path} is of type {_type(key)}, which is no text. {FIX}")
+    raise NoJson(f"a key of {path} is of type {_type(key)}, which is no text. {FIX}")
 
 
 def _simpler(value: object, path: str) -> object:
@@ -126,7 +126,7 @@ def _simpler(value: object, path: str) -> object:
             return simple
     except Exception:  # noqa: BLE001, S110 - whatever it raises, it is no JSON
         pass
-    raise DeclarationError(f"{path} is of type {_type(value)}, which is no JSON. {FIX}") from None
+    raise NoJson(f"{path} is of type {_type(value)}, which is no JSON. {FIX}") from None
 
 
 def _type(value: object) -> str:

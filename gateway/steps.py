@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
@@ -89,14 +91,29 @@ class RunCurrent(msgspec.Struct, frozen=True, gc=False):
 
 class Apart(msgspec.Struct, frozen=True, gc=False):
     """
-    Do work that waits for a disk or a database: never on a loop's own thread.
+    Do work that waits for a disk or a database: never on a loop's own thread, nor for long.
 
     Attributes:
-        work: What is done; what it gives, or raises, is sent back.
+        begin: Begins it on a thread of its own; what it gives, or raises, is sent back.
+        seconds: How long it is waited for; `TimeoutError` is thrown back then.
 
     """
 
-    work: Callable[[], object]
+    begin: Callable[[], Future[Any]]
+    seconds: float
+
+    def sync(self) -> object:
+        """Wait for it on the caller's own thread."""
+        future = self.begin()
+        try:
+            return future.result(self.seconds)
+        finally:
+            future.cancel()  # if it is still to begin
+
+    async def async_(self) -> object:
+        """Wait for it in the caller's own task."""
+        async with asyncio.timeout(self.seconds):
+            return await asyncio.wrap_future(self.begin())
 
 
 Step: TypeAlias = AskProvider | RunCurrent | Apart

@@ -4,8 +4,13 @@ What is told of decisions: structlog events and observers.
 Event names are constants with fields: `decision.made`, `decision.fallback`, `decision.failed`,
 `decision.<provider>` for an ask that left the process, `decision.shadow` for one in the
 background, `decision.shadow_starved`, `decision.threshold_refused`, `decision.not_sticky`,
-`decision.operator_fault`, and `decision.setup` for what is odd about variables and plug-ins; those
-of the journal begin with `journal.`, those of the server with `server.`. No state, instruction,
+`decision.operator_fault`, `decision.stands` for a call that was decided before and
+`decision.not_standing` for a point whose decisions stand in this process only,
+`decision.provider_bug`, `decision.observer_failed` and `decision.read_failed` for what a plug-in or
+the host's own function raised, and `decision.setup` for what is odd about variables and plug-ins.
+Those of the journal begin with `journal.`, those of the server with `server.`, those of
+integrations with their framework's name: `mcp.gate_failed`, `mcp.tool_failed`,
+`crewai.hook_failed`. No state, instruction,
 key, body or foreign message is ever a field.
 """
 
@@ -70,6 +75,12 @@ class Telemetry:
         """Tell the observers alone."""
         for name, observer in self._observers:
             self._observe(name, observer, record)
+
+    def completed(self, record: Record) -> None:
+        """Tell those who want it what a decision that was told already came to."""
+        for name, observer in self._observers:
+            if (told := getattr(observer, "completed", None)) is not None:
+                self._observe(name, told, record)
 
     def operator_fault(self, lane: Lane, reason: Reason) -> None:
         """Tell that the operator must act; the fallback does not hide it."""

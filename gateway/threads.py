@@ -42,11 +42,12 @@ class Daemons(Executor):
         """Begin *fn* on a thread of its own."""
         future: Future[T] = Future()
         given = (future, fn, args, kwargs)
-        threading.Thread(target=_worked, args=given, name="pointsman-trial", daemon=True).start()
+        threading.Thread(target=worked, args=given, name="pointsman-trial", daemon=True).start()
         return future
 
 
-def _worked(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401
+def worked(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401
+    """Do a piece of work, unless nobody waits for it any more."""
     if future.set_running_or_notify_cancel():
         try:
             future.set_result(fn(*args, **kwargs))

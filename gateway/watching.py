@@ -7,17 +7,20 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from . import context
 from .discovery import named
 from .lifecycle import Lifecycle
 from .plugins import Observer
 from .resilience import Health
 from .tracing.making import Trace, traced_by_variables, tracing, untraced
+from .wrapping import declared
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
     from .journal.backlog import Backlog
+    from .points import DecisionPoint
     from .settings import Settings
     from .wiring import Wiring
 
@@ -72,6 +75,30 @@ class Watched(Lifecycle):
         """Go on with the trace that a request's *headers* tell of, where decisions are traced."""
         tracing = self._wiring.tracing
         return nullcontext() if tracing is None else tracing.continued(headers)
+
+    def untouched(self, point: str | DecisionPoint) -> bool:
+        """
+        Whether nobody but current would decide a point now, and nobody would look on.
+
+        Then an adapter need not even look at a call: consulting would come to None and leave no
+        trace, whatever it is about. It is not so where a function is declared to decide this
+        point `once`; a call that is consulted with `once` leaves a trace in any case.
+
+        Raises:
+            SetupError: No point of this name is offered or declared.
+
+        """
+        one = declared(point, None, self.points) if isinstance(point, str) else point
+        if self._layers or context.collectors(self):
+            return False
+        wiring = self._wiring
+        wired = wiring.wired(one)
+        seen = wired.arms or wired.besides or wiring.keeper.watched
+        return wired.planned is None and not seen and not self._stands(one)
+
+    def _stands(self, point: DecisionPoint) -> bool:
+        named = (one for one in self._wrapped if one.point.name == point.name)
+        return any(one.once is not None for one in named)
 
     def health(self) -> tuple[Health, ...]:
         """

@@ -5,21 +5,23 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from .cases import Once
 from .errors import DeclarationError, SetupError
-from .lens import Asks, Lens, OnceOf
-from .parameters import taken
+from .lens import Asks, Lens, OnceOf, alone, predicate_of
+from .parameters import functions, settled, taken
 from .points import DecisionPoint, Language, find, suffix_of
-from .questions import Ask, Choice, Predicate, Question, Score
+from .questions import Ask, Choice, Predicate, Question, Score, by_name
 from .returns import CannotHold, Read, Write, return_hint, writer
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 _AWAITED = ("Awaitable", "Coroutine")
+KINDS = "a Choice, a Predicate or a Score, or several by name"
 QUESTION = "decision"  # the name of a point's only question, where the user gave none
 WITH_THE_CALL = Choice("What is asked comes with the call", ["given by the call"], open=True)
 
@@ -39,6 +41,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
         read: Host's value → outcome; None: by its type.
         write: Outcome → host's value; None: by the return annotation.
         once: Names the call whose decision stands; None: each is decided anew.
+        truth: Whether `write` takes the truth of a predicate, and nothing that goes with it.
         takes: State field → parameter; the empty field is the whole state.
         position: Of the parameter that is the whole state, where every argument can be given
             by position; else −1.
@@ -60,6 +63,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
     read: Read | None = None
     write: Write | None = None
     once: OnceOf | None = None
+    truth: bool = False
     takes: Mapping[str, str] = {}
     position: int = -1
     arity: int = 0
@@ -79,7 +83,24 @@ class Wrapped(msgspec.Struct, kw_only=True):
         state = self._state(call)
         if self.question is None:
             return self.point.ask(state, language)
-        return self._asking(self.question(*call[0], **call[1])).ask(state, language)
+        asked = settled(self.point, "question", self.question(*call[0], **call[1]))
+        return self._asking(asked).ask(state, language)
+
+    def about(self, call: Arguments) -> str | None:
+        """
+        Name the subject of one call; None: the session's.
+
+        Raises:
+            SetupError: What names it gives something else.
+
+        """
+        if self.subject is None:
+            return None
+        subject: object = settled(self.point, "subject", self.subject(*call[0], **call[1]))
+        if subject is None or isinstance(subject, str):
+            return subject
+        problem = f"its subject is of type {type(subject).__name__}"
+        raise SetupError.of(self.point.name, problem, "Let it return a text, or None")
 
     def standing(self, call: Arguments) -> Once | None:
         """
@@ -95,6 +116,12 @@ class Wrapped(msgspec.Struct, kw_only=True):
         """Give the point with what is *asked* in this call only."""
         try:
             questions = _named(self.point.name, asked)
+            by_name(questions)
+        except DeclarationError:
+            fix = f"Let it return {KINDS}"
+            told = f"its function `question` gave what is no question: {type(asked).__name__}"
+            raise SetupError.of(self.point.name, told, fix) from None
+        try:
             return msgspec.structs.replace(self.point, questions={"": questions})
         except DeclarationError as why:
             raise _of_point(self.point, why) from why
@@ -108,7 +135,7 @@ class Wrapped(msgspec.Struct, kw_only=True):
     def _state(self, call: Arguments) -> Any:  # noqa: ANN401 - the host's own
         args, kwargs = call
         if self.state is not None:
-            return self.state(*args, **kwargs)
+            return settled(self.point, "state", self.state(*args, **kwargs))
         if self.position >= 0 and not kwargs and len(args) == self.arity:
             return args[self.position]
         assert self.signature is not None
@@ -137,9 +164,12 @@ class Wrapped(msgspec.Struct, kw_only=True):
         Say how an outcome is written into the return type.
 
         Raises:
-            SetupError: The type cannot be resolved, or cannot hold an answer.
+            SetupError: The type cannot be resolved, or cannot hold an answer; what takes a truth
+                is given another question.
 
         """
+        if self.write is not None and self.truth:
+            return partial(alone, self.write, predicate_of(self.point, questions))
         if self.write is not None:
             return self.write
         written = self.written  # taken once: another thread may ask something else meanwhile
@@ -165,6 +195,7 @@ def declared(
     name: str | DecisionPoint,
     question: Question | Mapping[str, Question] | Asks | None,
     catalogue: Mapping[str, DecisionPoint],
+    lens: object = None,
 ) -> DecisionPoint:
     """
     Find or make the declaration that `Gateway.point` means.
@@ -178,14 +209,15 @@ def declared(
     if callable(given):
         how = '@gateway.point("NAME", question)'
         raise DeclarationError(f"`point` is called with the point's name first: {how}")
+    if lens is not None and not isinstance(lens, Lens):
+        raise DeclarationError(f"`lens` is a `Lens(state=…)`; got {type(lens).__name__}")
     if isinstance(name, DecisionPoint):
         return name
     suffix = suffix_of(name)
-    if callable(question):
-        return DecisionPoint(name=suffix, questions={"": {QUESTION: WITH_THE_CALL}})
     if question is not None:
-        questions = _named(suffix, question)
-        return DecisionPoint(name=suffix, questions={"": questions})
+        questions = {QUESTION: WITH_THE_CALL} if callable(question) else _named(suffix, question)
+        own = DecisionPoint(name=suffix, questions={"": questions})
+        return own if lens is None else lens.framing(own)
     if (known := find(suffix, catalogue)) is not None:
         return known
     fix = f"Give a question, or one of: {', '.join(sorted(catalogue)) or 'none is installed'}"
@@ -197,8 +229,7 @@ def _named(point: str, question: object) -> Mapping[str, Question]:
         return cast("Mapping[str, Question]", question)
     if isinstance(question, Choice | Predicate | Score):
         return {QUESTION: question}
-    kinds = "a Choice, a Predicate or a Score, or several by name"
-    raise DeclarationError(f"{point}: the question is {kinds}; got {type(question).__name__}")
+    raise DeclarationError(f"{point}: the question is {KINDS}; got {type(question).__name__}")
 
 
 def wrap(
@@ -216,12 +247,10 @@ def wrap(
 
     """
     _wrappable(function)
+    functions(point, given)
     if lens is not None:
-        given = lens.completing(given)
-    for what, one in given.items():
-        if one is not None and not callable(one):
-            problem = f"`{what}` is a function of the call; got {type(one).__name__}"
-            raise DeclarationError(f"{point.name}: {problem}")
+        functions(point, lens.functions, of="lens.")
+        given = lens.completing(point, given)
     wrapped = Wrapped(point=point, function=function, is_async=_is_async(function), **given)
     wrapped.signature = inspect.signature(function)
     if wrapped.ask is None and wrapped.state is None:

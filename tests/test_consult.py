@@ -20,6 +20,7 @@ from pointsman import (
     Limits,
     NoAnswer,
     Reason,
+    Record,
     Recorder,
     Reply,
     SetupError,
@@ -111,6 +112,50 @@ def test_what_current_did_completes_the_record(
     assert (first.provider, first.outcome) == ("current", None)
     assert (second.provider, second.outcome, second.variant) == ("current", "none", "scripted")
     assert first.attempts == second.attempts
+
+
+class Counts:
+    """An observer that counts, and that wants to know what current did then."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.then: list[object] = []
+
+    def __call__(self, record: Record) -> None:
+        self.told.append(record.id)
+
+    def completed(self, record: Record) -> None:
+        self.then.append(record.outcome)
+
+
+@COLOURS
+@pytest.mark.parametrize("line", [Reason.REFUSED, None])
+def test_a_consultation_in_vain_is_counted_once(
+    gateway_of: Callable[..., Gateway], line: Reason | None, colour: str
+) -> None:
+    """A function that is told is told once; who has `completed` hears there what came of it."""
+    plain: list[str] = []
+    counts = Counts()
+    gateway = gateway_of(observers=[lambda record: plain.append(record.id), counts])
+
+    with gateway.override({"TEAM": "current" if line is None else scripted(line)}):
+        handle = gateway.consultation("TEAM", ASK)
+        assert (handle.ask_sync() if colour == "sync" else asyncio.run(handle.ask())) is None
+    handle.observe("tech")
+
+    assert plain == counts.told == [handle.id]
+    assert counts.then == ["tech"]
+
+
+def test_what_is_told_without_having_asked_is_counted_too(
+    gateway_of: Callable[..., Gateway],
+) -> None:
+    counts = Counts()
+    handle = gateway_of(observers=[counts]).consultation("TEAM", ASK)
+
+    handle.observe("tech")
+
+    assert (counts.told, counts.then) == ([handle.id], [])
 
 
 def test_nothing_is_observed_of_what_the_provider_decided(

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,13 +15,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import sqlalchemy
 from typer.testing import CliRunner
 
 from faulty import ASK, Server, answered, chosen, failed, replies
+from journaled import schema_of
+from journaled import server as postgresql
 from pointsman import Gateway
+from pointsman.gateway import http
 from pointsman.gateway.certificates import AtRisk, Certificate, Key, Thresholds, written
 from pointsman.gateway.cli.app import app
-from pointsman.gateway.cli.doctor.history import LEAST
+from pointsman.gateway.cli.doctor.history import FEW, LEAST
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.keys import keys_of
 from trialling import Kept
@@ -106,6 +111,32 @@ def test_a_key_that_nobody_uses_is_a_hint() -> None:
     assert "OPENAI_API_KEY: it is the key of 'openai'" in said
     assert "DECISION_PROVIDER=openai" in said
     assert "STRANGERS" not in said
+
+
+@pytest.mark.parametrize("key", ["none", "secret", "changeme"])
+def test_a_server_on_this_machine_takes_any_key(key: str) -> None:
+    env = {"DECISION_PROVIDER": "chat", "CHAT_API_KEY": key, "CHAT_MODEL": "m"}
+    assert told("--offline", **env, CHAT_BASE_URL="http://127.0.0.1:9/v1")[0] == 0
+    assert told("--offline", **env, CHAT_BASE_URL="http://localhost:9/v1")[0] == 0
+    code, said = told("--offline", **env, CHAT_BASE_URL="https://api.invalid/v1")
+    assert code == 1
+    assert "CHAT_API_KEY: it is no key" in said
+
+
+def test_a_misspelt_variable_of_a_provider_is_told_with_the_name_that_was_meant() -> None:
+    env = jev("http://127.0.0.1:9/v1", JEV_TIMEOUT_SECOND="3", OPENAI_BASEURL="x")
+    code, said = told("--offline", **env)
+    assert code == 1
+    assert "Did you mean JEV_TIMEOUT_SECONDS?" in said
+    assert "OPENAI_BASEURL: nothing reads it. Did you mean OPENAI_BASE_URL?" in said
+    assert "2 things have to be done." in said
+
+
+def test_other_programs_variables_are_no_misspelt_ones() -> None:
+    foreign = ("ORG_ID", "ORGANIZATION", "API_BASE", "API_TYPE", "API_VERSION", "PROJECT", "LOG")
+    env = {"DECISION_PROVIDER": "openai", "OPENAI_API_KEY": CANARY}
+    code, said = told("--offline", **env, **{f"OPENAI_{name}": "x" for name in foreign})
+    assert (code, "Did you mean" in said) == (0, False)
 
 
 # --- servers ---------------------------------------------------------------------------------
@@ -210,6 +241,57 @@ def test_a_failed_question_is_told_with_what_is_in_the_way() -> None:
     assert "it refuses the connection" in said
 
 
+@pytest.fixture
+def _anew() -> Iterator[None]:
+    """Certificates are read once in a process."""
+    http._tls.cache_clear()
+    yield
+    http._tls.cache_clear()
+
+
+WAYS = pytest.mark.parametrize("way", [(), ("--live",), ("--offline",)], ids=str)
+
+
+@WAYS
+@pytest.mark.usefixtures("_anew")
+@pytest.mark.parametrize("text", [None, "garbage"])
+def test_certificates_that_cannot_be_read_are_no_providers_fault(
+    tmp_path: Path, way: tuple[str, ...], text: str | None
+) -> None:
+    file = tmp_path / "certificates.pem"
+    if text is not None:
+        file.write_text(text)
+    code, said = told(*way, **jev("https://api.invalid/v1", SSL_CERT_FILE=str(file)))
+    assert code == 1
+    assert "SSL_CERT_FILE: no certificates can be read there" in said
+    assert "jev:" not in said
+    assert "1 thing has to be done." in said
+
+
+@WAYS
+@pytest.mark.parametrize("url", ["ftp://{}@127.0.0.1:9", "http://{}@127.0.0.1:port", "://{}"])
+def test_a_proxy_that_is_none_is_no_providers_fault(way: tuple[str, ...], url: str) -> None:
+    """Its URL holds a password."""
+    given = {"https_proxy": url.format(f"user:{CANARY}"), "http_proxy": "http://127.0.0.1:9"}
+    code, said = told(*way, **jev("https://api.invalid/v1", **given))
+    assert code == 1
+    assert "https_proxy: it names no proxy that can be used" in said
+    assert "jev:" not in said
+
+
+@WAYS
+def test_a_socks_proxy_without_its_library_is_told(
+    way: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    proxy = f"socks5://user:{CANARY}@127.0.0.1:9"
+    code, said = told(*way, **jev("https://api.invalid/v1", ALL_PROXY=proxy))
+    assert code == 1
+    assert "ALL_PROXY: it names a SOCKS proxy" in said
+    assert "httpx[socks]" in said
+    assert "jev:" not in said
+
+
 def test_live_and_offline_contradict_each_other() -> None:
     assert told("--live", "--offline")[0] == 2
 
@@ -293,6 +375,28 @@ def test_a_threshold_of_another_model_is_stale_once_the_journal_shows_it(
     assert f"it is for the model typesafe-ai/jev-1.12.0, and {SERVED} answers now" in said
 
 
+@pytest.mark.parametrize(
+    "beside", [{"language": "pt"}, {"template": "0" * 16}, {"model": "typesafe-ai/jev-1.12.0"}]
+)
+def test_a_threshold_beside_one_in_force_is_at_most_a_hint(
+    filed: Filed, beside: dict[str, str]
+) -> None:
+    """Of another language, or kept when it was certified again."""
+    made = key()
+    other = msgspec.structs.replace(made, **beside)
+    code, said = told("--offline", **filed(certificate(other), certificate(made)))
+    assert code == 0
+    assert ("Take it out" in said) is ("template" in beside)
+
+
+def test_a_file_of_thresholds_that_holds_something_else_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "thresholds.json"
+    path.write_text('{"a":1}')
+    code, said = told("--offline", DECISION_THRESHOLDS=str(path))
+    assert code == 1
+    assert "DECISION_THRESHOLDS: thresholds.json: the file has no list of certificates" in said
+
+
 def test_a_threshold_of_a_decider_that_is_not_asked_is_a_hint(filed: Filed) -> None:
     code, said = told("--offline", **filed(certificate(key(provider="openai")), certificate(key())))
     assert code == 0
@@ -362,6 +466,50 @@ def test_a_provider_that_has_recovered_or_is_asked_no_more_is_left_alone(
     server.does(replies())
     decide(variables)
     assert told("--offline", **variables)[0] == 0
+
+
+UNSURE = {"DECISION_ROUTER_PROVIDER": "local", "DECISION_ROUTER_MIN_CONFIDENCE": "0.9999"}
+
+
+def test_a_threshold_that_was_lowered_since_has_mended_it(kept: Kept) -> None:
+    """What was too unsure then would be believed now."""
+    decide({**UNSURE, **kept.variables})
+    assert told("--offline", **UNSURE, **kept.variables)[0] == 1
+
+    lower = {**UNSURE, "DECISION_ROUTER_MIN_CONFIDENCE": "0"}
+    code, said = told("--offline", **lower, **kept.variables)
+    assert (code, "does without" in said) == (0, False)
+
+
+def test_what_was_mended_just_now_is_a_hint(server: Server, kept: Kept) -> None:
+    variables = {**jev(server.url), **kept.variables}
+    server.does(replies(failed("server_error"), 500))
+    decide(variables, 4 * LEAST)
+    server.does(replies())
+    decide(variables, FEW)
+    code, said = told("--offline", **variables)
+    assert code == 0
+    assert "does without its answer" in said
+
+
+def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
+    """Neither tables nor keys nor folders: perhaps another user makes them, or none."""
+    url = f"sqlite:///{tmp_path / 'deep' / 'journal.db'}"
+    code, said = told("--offline", DECISION_JOURNAL=url)
+    assert code == 0
+    assert "journal not there yet: the first decision makes it" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_tables_are_made_by_looking() -> None:
+    with schema_of(postgresql()) as url:
+        given = {"DECISION_JOURNAL": url, "DECISION_JOURNAL_KEY": "0123456789abcdef" * 2}
+        code, said = told("--offline", **given)
+        assert code == 0
+        assert "not there yet" in said
+        engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+        assert sqlalchemy.inspect(engine).get_table_names() == []
+        engine.dispose()
 
 
 def test_too_few_decisions_say_nothing(server: Server, kept: Kept) -> None:

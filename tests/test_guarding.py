@@ -6,6 +6,7 @@ import asyncio
 import functools
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -241,6 +242,147 @@ def test_human_needed_says_who_was_asked() -> None:
     assert str(HumanNeeded("RUDE", "1")).endswith("nobody was asked")
 
 
+# --- a state that cannot be sent ---------------------------------------------------------
+
+
+NO_JSON = pytest.mark.parametrize(
+    "held", [float("nan"), 1j, Path("a"), object()], ids=lambda held: type(held).__name__
+)
+
+
+@COLOURS
+@NO_JSON
+@pytest.mark.parametrize("fallback", ["true", "false"])
+@pytest.mark.parametrize(("on_undecided", "blocked"), [("block", True), ("allow", False)])
+def test_what_cannot_be_sent_ends_as_it_was_told(
+    gateway_of: Gateways,
+    colour: str,
+    held: Any,
+    fallback: str,
+    on_undecided: Any,
+    *,
+    blocked: bool,
+) -> None:
+    """A tool may be called with anything; nobody is shown it, and it is recorded."""
+    recorder, says = Recorder(), scripted(not blocked)
+    gateway = gateway_of({"DECISION_FALLBACK_TO_CURRENT": fallback}, observers=[recorder])
+    guard = Guard(gateway, "RUDE", RUDE, on_undecided=on_undecided)
+
+    with gateway.override({"RUDE": says}):
+        ruling = ruled(guard, colour, {"tool": "pay", "arguments": {"to": held}})
+    assert ruled(guard, colour, {"held": held}).blocked is blocked  # nobody is asked at all
+
+    assert (ruling.blocked, ruling.decision.undecided) == (blocked, True)
+    assert recorder.records[0] == ruling.decision.record
+    assert [one.reason for one in ruling.decision.attempts] == [Reason.UNSUPPORTED]
+    assert says.asked == []
+
+
+@COLOURS
+@NO_JSON
+@pytest.mark.parametrize("said", [IS, IS_NOT])
+def test_what_cannot_be_sent_is_for_today_or_for_a_person(
+    gateway_of: Gateways, colour: str, held: Any, *, said: bool
+) -> None:
+    gateway, shown = gateway_of(), list[Any]()
+    state = {"held": held}
+    today = Guard(gateway, "RUDE", RUDE, current=lambda state: bool(shown.append(state)) or said)
+    person = Guard(gateway, "UNSURE", RUDE, on_undecided="human")
+
+    with gateway.override({"RUDE": scripted(not said), "UNSURE": scripted(not said)}):
+        ruling = ruled(today, colour, state)
+        with pytest.raises(HumanNeeded, match="unsupported"):
+            ruled(person, colour, state)
+
+    assert (ruling.blocked, ruling.decision.provider) == (said, "current")
+    assert [one.reason for one in ruling.decision.attempts] == [Reason.UNSUPPORTED, Reason.OK]
+    assert len(shown) == 1
+    assert shown[0] is state
+
+
+@pytest.mark.parametrize("point", [WITH_CODE, POLITE], ids=lambda one: one.name)
+def test_an_undecided_outcome_keeps_the_shape_of_an_answer(
+    gateway_of: Gateways, point: DecisionPoint
+) -> None:
+    """As where a provider fails: `write` is given the same, whatever went wrong."""
+    gateway, written = gateway_of(), list[Any]()
+    guard = Guard(gateway, point, on_undecided="block", write=written.append)
+
+    with gateway.override({point.name: scripted(Reason.TIMEOUT)}):
+        guard.rule_sync("x")
+        guard.rule_sync({"x": 1j})
+
+    assert written[0] == written[1]
+    assert isinstance(written[0], dict if point is WITH_CODE else bool)
+
+
+@COLOURS
+@NO_JSON
+def test_an_ask_and_a_consultation_carry_on_as_well(
+    gateway_of: Gateways, colour: str, held: Any
+) -> None:
+    gateway, state = gateway_of({"DECISION_FALLBACK_TO_CURRENT": "true"}), {"held": held}
+    for name in ("TEAM", "RUDE"):
+        gateway.asks(name, {"TEAM": Choice("Which?", ["a", "b"]), "RUDE": RUDE}[name])
+
+    async def run() -> list[Any]:
+        if colour == "async":
+            return [
+                await gateway.ask("TEAM", state, current=lambda: "a"),
+                await gateway.ask("RUDE", state, on_undecided="allow"),
+                await gateway.consult("TEAM", state),
+            ]
+        return [
+            gateway.ask_sync("TEAM", state, current=lambda: "a"),
+            gateway.ask_sync("RUDE", state, on_undecided="allow"),
+            gateway.consult_sync("TEAM", state),
+        ]
+
+    with gateway.override({"TEAM": scripted("b"), "RUDE": scripted(IS)}):
+        by_today, nobodys, consulted = asyncio.run(run())
+
+    assert (by_today.value, by_today.provider) == ("a", "current")
+    assert (nobodys.value, nobodys.undecided) == (False, True)
+    assert consulted is None
+    for one in (by_today, nobodys):
+        assert one.attempts[0].reason is Reason.UNSUPPORTED
+
+
+def test_where_nothing_ends_it_that_is_the_callers_error(gateway_of: Gateways) -> None:
+    """A stand-in, asked the same, could not be sent it either; a server answers 400."""
+
+    class Plugin:
+        @hookimpl
+        def pointsman_providers(self) -> list[Offer]:
+            return [Offer("stand", lambda: lambda _: scripted(IS))]
+
+    given: dict[str, Any] = {"plugins": [Plugin()], "stand_in": True}
+    gateway = gateway_of({"CURRENT_PROVIDER": "stand"}, **given)
+    point = gateway.asks("RUDE", RUDE)
+
+    with pytest.raises(DeclarationError, match="is of type complex"):
+        gateway.ask_sync("RUDE", {"held": 1j})
+    with pytest.raises(DeclarationError, match="is of type complex"):
+        gateway.prepared(point, {"held": 1j})
+    decision = gateway.ask_sync("RUDE", {"held": 1j}, on_undecided="block")
+    assert (decision.value, decision.undecided) == (True, True)
+
+
+@COLOURS
+def test_a_state_without_the_points_words_is_the_developers_error(
+    gateway_of: Gateways, colour: str
+) -> None:
+    """It would be so for every call; the text names the field that was meant."""
+    gateway = gateway_of()
+    guard = Guard(gateway, "GUARDRAIL_TOX", on_undecided="allow")
+
+    with (
+        gateway.override({"GUARDRAIL_TOX": scripted(IS)}),
+        pytest.raises(DeclarationError, match="Did you mean 'text' by 'texts'"),
+    ):
+        ruled(guard, colour, {"texts": "you fool"})
+
+
 # --- beside a guardrail of today's -------------------------------------------------------
 
 
@@ -396,6 +538,35 @@ def test_there_is_no_silent_default(gateway_of: Gateways, given: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "meant"),
+    [("blok", "'block'"), ("alow", "'allow'"), ("humans", "'human'"), ("zq7", ""), (True, "")],
+)
+def test_a_word_for_what_happens_in_doubt_is_one_of_three(
+    gateway_of: Gateways, word: Any, meant: str
+) -> None:
+    """Else nobody would find out before nobody decides, and then let it pass."""
+    gateway = gateway_of()
+    told = f"Did you mean {meant}" if meant else "got"
+
+    with pytest.raises(DeclarationError, match=rf"^RUDE: `on_undecided` is .*{told}"):
+        Guard(gateway, "RUDE", RUDE, on_undecided=word)
+    with pytest.raises(DeclarationError, match=told):
+        gateway.ask_sync("RUDE", Ask("x", {"q": RUDE}), on_undecided=word)
+    with pytest.raises(DeclarationError, match=told):
+        gateway.ask_sync("RUDE", Ask("x", {"q": RUDE}), current=lambda: IS, on_undecided=word)
+    with pytest.raises(DeclarationError, match=told):
+        DecisionPoint(name="RUDE", questions={"en": {"q": RUDE}}, on_undecided=word)
+
+
+@pytest.mark.parametrize("current", [IS, "block", {}])
+def test_a_current_is_a_function(gateway_of: Gateways, current: Any) -> None:
+    with pytest.raises(DeclarationError, match=r"^RUDE: `current` is a function; got"):
+        Guard(gateway_of(), "RUDE", RUDE, current=current)
+    with pytest.raises(DeclarationError, match=r"^RUDE: `current` is a function; got"):
+        gateway_of().ask_sync("RUDE", Ask("x", {"q": RUDE}), current=current)
+
+
+@pytest.mark.parametrize(
     "question",
     [
         Choice("Which?", ["a", "b"]),
@@ -501,6 +672,22 @@ def test_check_says_where_nobody_decides(gateway_of: Gateways, how: Any) -> None
     assert fault.where == "DECISION_RUDE_PROVIDER"
     assert fault.problem == f"nobody decides RUDE: every call is {SAID[how]}"
     assert switched.check() == ()
+
+
+@pytest.mark.parametrize("how", SAID)
+@pytest.mark.parametrize("name", ["RUDE", "GUARDRAIL_TOX"])
+def test_its_point_is_listed_with_what_happens_in_doubt(
+    gateway_of: Gateways, name: str, how: Any
+) -> None:
+    """Whoever asks it by name, as a tool does, is told what the guardrail would do."""
+    gateway = gateway_of()
+    guard = Guard(gateway, name, RUDE if name == "RUDE" else None, on_undecided=how)
+
+    assert gateway.points[name] is guard.point
+    assert gateway.points[name].on_undecided == how
+    if how != "human":
+        value = gateway.ask_sync(name, "you fool").value
+        assert value is (guard.point.blocks if how == "block" else not guard.point.blocks)
 
 
 def test_check_has_nothing_to_say_of_a_guardrail_of_today(gateway_of: Gateways) -> None:

@@ -300,6 +300,6 @@ def test_a_return_type_that_holds_no_extraction_is_a_fault_at_start(
         gateway.check()
 
 
-def test_asked_without_its_extraction_a_hybrid_says_where_it_comes_from(gateway: Gateway) -> None:
+def test_asked_without_its_extraction_a_hybrid_says_where_it_comes_from() -> None:
     with pytest.raises(DeclarationError, match="comes from what `current` extracts"):
-        gateway.consult_sync(POINT, {"text": MESSAGE})
+        POINT.ask({"text": MESSAGE})

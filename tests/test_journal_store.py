@@ -343,8 +343,8 @@ def test_a_subject_can_be_forgotten(
     ]
     store.write([*kept, *gone, *more])
 
-    assert store.forget("a") == 6
-    assert store.forget("a") == 0
+    assert store.forget("a").decisions == 6
+    assert store.forget("a").decisions == 0
 
     assert list(store.rows()) == kept
     assert [one.subject for one in store.exposures("ROUTER", "1")] == ["b"]
@@ -359,7 +359,7 @@ def test_what_was_forgotten_is_not_in_the_file_either(tmp_path: Path) -> None:
     files = [*tmp_path.iterdir()]
     assert any(b"secret words" in file.read_bytes() for file in files)
 
-    assert store.forget("a") == 50
+    assert store.forget("a").decisions == 50
 
     assert not any(b"secret words" in file.read_bytes() for file in tmp_path.iterdir())
     store.close()
@@ -377,7 +377,7 @@ def test_old_decisions_can_be_removed(store: Store, url: str) -> None:
     waiting: list[Row] = [verdict(12, of=78)]
     store.write([*new, *old, *lone, *waiting])
 
-    assert store.prune(START + 5) == 1
+    assert store.prune(START + 5).decisions == 1
 
     assert list(store.rows()) == [*new, *waiting]
     assert asked(url, "SELECT text FROM states") == [("new",)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import importlib
 import inspect
 import pickle
@@ -26,6 +27,7 @@ from pointsman import (
     DecisionPoint,
     DeclarationError,
     Gateway,
+    Guard,
     Lens,
     Limits,
     NoAnswer,
@@ -274,17 +276,25 @@ def test_where_current_decides_no_function_of_the_lens_is_called(
     gateway_of: Gateways, colour: str
 ) -> None:
     """No state, no session, no conversion; the question is not built either."""
-    gateway = gateway_of({"DECISION_PROVIDER": "current"})
-    decide = both(gateway, lens=UNTOUCHABLE)[colour]
+    gateway, called = gateway_of({"DECISION_PROVIDER": "current"}), []
 
-    @gateway.point("ASKED_LATE", refuses, lens=UNTOUCHABLE)
+    def notes(*_: Any, **__: Any) -> Any:
+        called.append(1)
+        raise Touched
+
+    noting = Lens(state=notes, session=notes, read=notes, write=notes)
+    decide = both(gateway, lens=noting)[colour]
+
+    @gateway.point("ASKED_LATE", notes, lens=noting)
     def late(state: State) -> str:
         return "tech" if state.said else ""
 
     assert decide(State("x")) == Route("tech")
     assert late(State("x")) == "tech"
+    assert called == []
     with gateway.override({"EDGE": scripted("billing")}), pytest.raises(Touched):
         decide(State("x"))
+    assert called == [1]
 
 
 def test_a_lens_that_fails_costs_a_watched_current_nothing(gateway_of: Gateways) -> None:
@@ -557,10 +567,8 @@ def test_a_declaration_may_ask_what_the_call_says(gateway_of: Gateways) -> None:
     assert says.asked[0].state == {"query": "where?"}
 
 
-@pytest.mark.parametrize(
-    "asks", ["Which tool?", None, {"tool": "?"}, {}, Choice("?", ["a"], open=True)]
-)
-def test_what_is_no_question_names_the_point(gateway_of: Gateways, asks: Any) -> None:
+@pytest.mark.parametrize("asks", [{}, Choice("?", ["a"], open=True)])
+def test_what_cannot_be_asked_names_the_point(gateway_of: Gateways, asks: Any) -> None:
     """A `DeclarationError`; in a call it counts as what cannot be asked, and current decides."""
     gateway = gateway_of()
     select = selector(gateway, lambda *_: asks)
@@ -571,6 +579,28 @@ def test_what_is_no_question_names_the_point(gateway_of: Gateways, asks: Any) ->
     with gateway.override({"SELECTOR": scripted("b")}), gateway.collect() as decisions:
         assert select("x", ["a", "b"]) == "a"
     assert decisions[0].record.reason is Reason.UNSUPPORTED
+
+
+async def later(*_: Any) -> Choice:
+    return TEAM
+
+
+@pytest.mark.parametrize(
+    "asks", ["Which tool?", None, {"tool": "?"}, ["a", "b"], functools.partial(later)]
+)
+def test_what_is_no_question_is_the_developers_fault_at_the_call(
+    gateway_of: Gateways, asks: Any
+) -> None:
+    """Never `unsupported` for ever; under `current` nothing is asked, and nothing fails."""
+    gateway = gateway_of()
+    select = selector(gateway, lambda *_: asks(*_) if callable(asks) else asks)
+
+    assert select("x", ["a", "b"]) == "a"
+    with (
+        gateway.override({"SELECTOR": scripted("b")}),
+        pytest.raises(SetupError, match=r"^SELECTOR: .*question"),
+    ):
+        select("x", ["a", "b"])
 
 
 def test_one_choice_only_is_no_question_and_current_decides(gateway_of: Gateways) -> None:
@@ -611,6 +641,219 @@ def test_where_a_framework_has_its_own_result_type_write_is_needed(gateway_of: G
 
     with pytest.raises(SetupError, match="`write=`"):
         gateway.check()
+
+
+async def shows(*_: Any) -> Any:
+    return "x"
+
+
+class Shows:
+    """A callable object whose call is async."""
+
+    async def __call__(self, *_: Any) -> str:
+        return "x"
+
+
+@pytest.mark.parametrize("what", ["state", "session", "read", "write"])
+@pytest.mark.parametrize("one", [shows, functools.partial(shows), Shows()], ids=lambda _: "")
+def test_an_async_function_of_a_lens_is_told_where_it_is_declared(
+    gateway_of: Gateways, what: str, one: Any
+) -> None:
+    """A coroutine would be no JSON for ever, nobody's subject, and the framework's value."""
+    given: dict[str, Any] = {"state": lambda state: state.said, what: one}
+
+    with pytest.raises(SetupError, match=rf"^EDGE: `lens\.{what}` is async"):
+        both(gateway_of(), lens=Lens(**given))
+
+
+@pytest.mark.parametrize("what", ["subject", "read", "write", "ask", "once"])
+def test_so_is_what_is_given_explicitly(gateway_of: Gateways, what: str) -> None:
+    with pytest.raises(SetupError, match=rf"^EDGE: `{what}` is async"):
+        both(gateway_of(), lens=EDGE, **{what: shows})
+    with pytest.raises(SetupError, match=r"^SELECTOR: `question` is async"):
+        selector(gateway_of(), later)
+
+
+@COLOURS
+@pytest.mark.parametrize("what", ["state", "session"])
+def test_one_that_hides_its_coroutine_is_told_at_the_call(
+    gateway_of: Gateways, colour: str, what: str
+) -> None:
+    """What was never awaited is closed: pytest would fail on its warning."""
+    given: dict[str, Any] = {"state": lambda state: state.said, what: lambda _: shows()}
+    gateway = gateway_of()
+    decide = both(gateway, lens=Lens(write=Route, **given))[colour]
+
+    assert decide(State("x")) == Route("tech")
+    with (
+        gateway.override({"EDGE": scripted("billing")}),
+        pytest.raises(SetupError, match=r"^EDGE: `(state|subject)` is async"),
+    ):
+        decide(State("x"))
+
+
+def test_a_subject_is_a_text(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    decide = both(gateway, lens=EDGE, subject=lambda _: 42)["sync"]
+
+    with (
+        gateway.override({"EDGE": scripted("billing")}),
+        pytest.raises(SetupError, match=r"^EDGE: its subject is of type int"),
+    ):
+        decide(State("x"))
+
+
+@pytest.mark.parametrize("lens", [{"state": shows}, Lens, lambda state: state])
+def test_a_lens_is_a_lens(gateway_of: Gateways, lens: Any) -> None:
+    with pytest.raises(
+        DeclarationError, match=r"`Lens\(state=…\)`; got (dict|StructMeta|function)"
+    ):
+        both(gateway_of(), lens=lens)
+
+
+# --- where a truth stops something -------------------------------------------------------
+
+
+@dataclass
+class Tripped:
+    """A framework's own result of a guardrail."""
+
+    stop: bool
+
+
+def trip(text: str) -> str:
+    return text
+
+
+TRIPWIRE = Lens(state=trip, read=lambda one: one.stop, write=Tripped, blocks=True)
+APPROVES = Lens(state=trip, blocks=False)
+RAILS = pytest.mark.parametrize(
+    ("name", "stops"),
+    [("GUARDRAIL_PINJ", True), ("GUARDRAIL_GRL", False), ("GUARDRAIL_HOUSE_RULES", False)],
+)
+
+
+@COLOURS
+@RAILS
+def test_a_rail_under_a_tripwire_stops_as_the_rail_says(
+    gateway_of: Gateways, colour: str, name: str, *, stops: bool
+) -> None:
+    """The generic ones ask what may pass; a reason that goes with the truth stops nothing."""
+    gateway = gateway_of()
+    rail = tripping(gateway, name, TRIPWIRE)[colour]
+    guard = Guard(gateway, name, on_undecided="block")
+
+    for said in (True, False):
+        with gateway.override({name: scripted(said)}):
+            assert rail("x") == Tripped(said is stops)
+            assert guard.rule_sync("x").blocked is (said is stops)
+    assert rail("attack") == Tripped(stop=True)
+    assert rail("x") == Tripped(stop=False)
+
+
+def tripping(gateway: Gateway, name: Any, lens: Lens, **given: Any) -> dict[str, Any]:
+    @gateway.point(name, lens=lens, **given)
+    def sync(text: str) -> Tripped:
+        return Tripped("attack" in text)
+
+    @gateway.point(name, lens=lens, **given)
+    async def coloured(text: str) -> Tripped:
+        return Tripped("attack" in text)
+
+    return {"sync": sync, "async": lambda text: asyncio.run(coloured(text))}
+
+
+@COLOURS
+@RAILS
+def test_what_todays_tripwire_did_is_recorded_in_the_rails_words(
+    gateway_of: Gateways, colour: str, name: str, *, stops: bool
+) -> None:
+    """So that a shadow is compared with what it means, and what stands is written back so."""
+    recorder = Recorder()
+    gateway = gateway_of(observers=[recorder])
+    rail = tripping(gateway, name, TRIPWIRE, once=lambda text: (text, text))[colour]
+
+    with gateway.session("s"):
+        assert rail("attack") == Tripped(stop=True)
+        assert rail("x") == Tripped(stop=False)
+        with gateway.override({name: scripted(stops)}):
+            assert rail("x") == Tripped(stop=False)
+
+    outcomes = [one.outcome for one in recorder.records]
+    plain = [one["violation"] if isinstance(one, dict) else one for one in outcomes]
+    assert plain == [stops, not stops]
+
+
+@RAILS
+def test_a_rail_under_what_approves_lets_pass_as_the_rail_says(
+    gateway_of: Gateways, name: str, *, stops: bool
+) -> None:
+    """True runs it unasked: an attack must not."""
+    gateway = gateway_of()
+
+    @gateway.point(name, lens=APPROVES)
+    def approved(text: str) -> bool:
+        return text == "fine"
+
+    for said in (True, False):
+        with gateway.override({name: scripted(said)}):
+            assert approved("x") is (said is not stops)
+    with gateway.override({name: scripted(Reason.TIMEOUT)}):
+        assert approved("fine")
+        assert not approved("x")
+
+
+@pytest.mark.parametrize("blocks", [True, False, None])
+def test_a_question_of_ones_own_speaks_as_the_seam_does(
+    gateway_of: Gateways, *, blocks: bool | None
+) -> None:
+    """What stops is the seam's truth: nothing is turned around, also of what the call asks."""
+    gateway = gateway_of()
+    lens = Lens(state=trip, blocks=blocks)
+    question = Predicate("?")
+
+    @gateway.point("OWN", question, lens=lens)
+    def fixed(text: str) -> bool:
+        return bool(text)
+
+    @gateway.point("LATE", lambda _: {"so": question, "why": TEAM_BESIDES}, lens=lens)
+    def late(text: str) -> bool:
+        return bool(text)
+
+    for said in (True, False):
+        both_say = {"so": said, "why": "tech"}
+        with gateway.override({"OWN": scripted(said), "LATE": scripted(both_say)}):
+            assert (fixed("x"), late("x")) == (said, said)
+    assert gateway.points["OWN"].blocks is (blocks is not False)
+
+
+TEAM_BESIDES = Choice("Which team?", ["billing", "tech"], advisory=True)
+
+
+def test_what_is_no_truth_cannot_stop(gateway_of: Gateways) -> None:
+    """`bool("ok")` would always trip; where the options come with the call it is told then."""
+    gateway = gateway_of()
+
+    with pytest.raises(SetupError, match=r"^CHOICE: its lens takes a truth"):
+        gateway.point("CHOICE", TEAM, lens=TRIPWIRE)(trip)
+    with pytest.raises(SetupError, match=r"^CHOICE: its lens takes a truth"):
+        gateway.point("CHOICE", TEAM, lens=TRIPWIRE, write=Tripped)(trip)
+    late = gateway.point("LATE", lambda _: TEAM, lens=TRIPWIRE)(trip)
+    with (
+        gateway.override({"LATE": scripted("tech")}),
+        pytest.raises(SetupError, match=r"^LATE: its lens takes a truth"),
+    ):
+        late("x")
+    assert late("x") == "x"
+
+
+def test_both_functions_of_ones_own_take_anything(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    given: dict[str, Any] = {"read": lambda one: one, "write": lambda team: Tripped(team == "tech")}
+    own: Any = gateway.point("CHOICE", TEAM, lens=TRIPWIRE, **given)(trip)
+
+    with gateway.override({"CHOICE": scripted("billing")}):
+        assert own("x") == Tripped(stop=False)
 
 
 # --- asked without a wrapped function ----------------------------------------------------

@@ -673,21 +673,47 @@ def test_a_judge_says_its_score_in_an_event(seen: Seen) -> None:
     assert "gen_ai.evaluation.score.label" not in found
 
 
-def test_a_judge_of_ones_own_is_known_by_its_name(seen: Seen) -> None:
+def test_a_judgement_that_stands_is_told_once(seen: Seen) -> None:
+    """Averages of a judge would count it again."""
+    plugins = [Offers({"one": scripted(0.8)})]
+    gateway = seen.gateway({"DECISION_PROVIDER": "one"}, plugins=plugins)
+    for _ in range(2):
+        given: dict[str, Any] = {"subject": "s", "once": ("call", {})}
+        gateway.ask_sync(JUDGE_LLM_JUDGE, STATE, current=lambda: None, **given)
+
+    told = [len(one.events) for one in seen.spans if one.name == "decide JUDGE_LLM_JUDGE"]
+    assert told == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["JUDGE_LLM_JUDGE", "JUDGE_MINE", "JUDGE_MINE_TOO"])
+def test_a_name_of_the_generic_judge_evaluates(seen: Seen, name: str) -> None:
+    ((_, found),) = judged(seen, name, scripted(0.8))
+
+    assert found["gen_ai.evaluation.name"] == name
+
+
+def test_a_name_makes_no_judge(seen: Seen) -> None:
+    """The gateway knows no point by its name: a judge is declared."""
+    point = DecisionPoint(name="JUDGE_ME", questions={"en": {"go": Predicate("Go on?")}})
+
+    assert judged(seen, point, scripted(True)) == []  # noqa: FBT003 - an answer
+
+
+def test_a_judge_of_ones_own_is_declared(seen: Seen) -> None:
     questions: dict[str, Question] = {
         "polite": Predicate("Is it polite?"),
         "tone": Choice("Which tone?", ["warm", "cold"]),
         "clear": Score("How clear?", ("not", "half", "fully")),
     }
-    point = DecisionPoint(name="JUDGE_TONE", questions={"en": questions})
+    point = DecisionPoint(name="MANNERS", questions={"en": questions}, evaluates=True)
     seen.content = True
 
     found = judged(seen, point, scripted({"polite": True, "tone": "warm", "clear": 2}))
 
     assert [one["gen_ai.evaluation.name"] for _, one in found] == [
-        "JUDGE_TONE.polite",
-        "JUDGE_TONE.tone",
-        "JUDGE_TONE.clear",
+        "MANNERS.polite",
+        "MANNERS.tone",
+        "MANNERS.clear",
     ]
     assert found[0][1]["gen_ai.evaluation.score.value"] == 0.99
     assert found[1][1]["gen_ai.evaluation.score.label"] == "warm"

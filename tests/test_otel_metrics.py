@@ -66,6 +66,18 @@ def test_decisions_are_counted_by_point_variant_provider_and_reason(seen: Seen) 
     }
 
 
+def test_a_consultation_in_vain_is_counted_once(seen: Seen) -> None:
+    """Also where the host says afterwards what current did."""
+    gateway = provided(seen, scripted(Reason.REFUSED))
+
+    handle = gateway.consultation("TEAM", ASK)
+    handle.ask_sync()
+    handle.observe("tech")
+
+    assert [one.value for one in seen.points("pointsman.decisions")] == [1]
+    assert [one.value for one in seen.points("pointsman.fallbacks")] == [1]
+
+
 def test_fallbacks_are_counted_by_reason_of_who_was_not_believed(seen: Seen) -> None:
     gateway = provided(seen, scripted("tech", Reason.REFUSED, Reason.TRANSPORT))
     for _ in range(3):
@@ -237,3 +249,28 @@ def test_every_metric_has_its_unit(seen: Seen, server: Server) -> None:
     gateway.close()
 
     assert {one.name: one.unit for one in seen.metrics()} == UNITS
+
+
+def test_a_model_that_never_answered_is_no_label(seen: Seen, server: Server) -> None:
+    """Only what was asked for is known; the answering one may be another."""
+    server.does(replies({}, 500))
+    decide(seen.gateway(jev(server)))
+
+    (failed,) = seen.points("gen_ai.client.operation.duration")
+    assert "gen_ai.request.model" in labelled(failed)
+    assert "gen_ai.response.model" not in labelled(failed)
+
+
+def test_strangers_names_take_no_place_of_what_is_declared(seen: Seen) -> None:
+    """Clients of a server name points as they like; those come after many under one name."""
+    gateway = seen.gateway({"DECISION_MINE_PROVIDER": "current"})
+    for n in range(MOST + 5):
+        gateway.ask_sync(f"STRANGER_{n}", ASK, current=lambda: "tech")
+    for name in ("MINE", "ROUTER"):
+        gateway.ask_sync(name, ASK, current=lambda: "tech")
+
+    told = {labelled(one)["pointsman.point"] for one in seen.points("pointsman.decisions")}
+    assert {"MINE", "ROUTER", "other"} <= told
+    spans = {one.name for one in seen.spans}
+    assert {"decide MINE", "decide ROUTER", "decide other"} <= spans
+    assert f"decide STRANGER_{MOST + 4}" not in spans

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -39,6 +40,7 @@ from pointsman import (
 from pointsman.gateway.journal import claiming, revisions, schema
 from pointsman.gateway.journal.database import Database
 from pointsman.gateway.journal.store import Store
+from pointsman.gateway.standing.beside import THREADS
 from trialling import offering
 
 KEY = "0123456789abcdef0123456789abcdef"
@@ -152,6 +154,34 @@ def test_that_current_carries_on_stands_elsewhere(environ: dict[str, str], colou
         assert consult(gateway, colour) is None
     with offering({**environ, VARIABLE: "allows"}, allows=scripted(YES)) as gateway:
         assert consult(gateway, colour) is None
+
+
+@COLOURS
+def test_what_came_of_carrying_on_stands_elsewhere(environ: dict[str, str], colour: str) -> None:
+    """Also for a process that remembers nothing but that current was to carry on."""
+    with offering(environ) as here, offering(environ) as there:
+        assert consult(here, colour) is None
+        assert consult(there, colour) is None
+        made = approve(there, colour, current=lambda: False)
+
+        found = consult(here, colour)
+        assert approve(here, colour).value is False
+
+    assert found is not None
+    assert found.record.id == made.record.id
+
+
+def test_of_two_that_end_what_was_open_the_first_one_counts(environ: dict[str, str]) -> None:
+    with offering(environ) as here, offering(environ) as there:
+        assert consult(here) is None
+        first = []
+
+        def allows() -> bool:
+            first.append(approve(there, current=lambda: False))
+            return True
+
+        assert approve(here, current=allows).value is False
+        assert approve(there).record.id == first[0].record.id
 
 
 @COLOURS
@@ -405,6 +435,82 @@ def test_what_is_remembered_needs_no_database(
 
 
 @COLOURS
+@pytest.mark.parametrize("body", ["", "garbage", "{}", '{"how": "newly", "record": {}}'])
+def test_a_row_that_cannot_be_read_is_a_journal_that_is_down(
+    refused: dict[str, str], url: str, colour: str, body: str
+) -> None:
+    """Altered, or of a later version: it may be a refusal, so it is neither passed nor removed."""
+    engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(sqlalchemy.update(schema.standing).values(body=body))
+    engine.dispose()
+    ran: list[bool] = []
+    with offering(refused) as gateway, pytest.raises(JournalDown, match="later version"):
+        approve(gateway, colour, current=lambda: ran.append(True))
+
+    assert ran == []
+    assert [row["body"] for row in rows(url)] == [body]
+
+
+BRIEF = {"DECISION_APPROVAL_DEADLINE_SECONDS": "0.5"}
+
+
+@COLOURS
+def test_a_table_that_somebody_holds_is_not_waited_for(colour: str, tmp_path: Path) -> None:
+    """A migration, a backup: readers of PostgreSQL would wait for as long as it takes."""
+    with schema_of(server()) as made:
+        environ = {
+            "DECISION_JOURNAL": made,
+            "DECISION_JOURNAL_KEY": KEY,
+            "DECISION_JOURNAL_SPOOL": str(tmp_path / "spool"),
+            **BRIEF,
+        }
+        engine = sqlalchemy.create_engine(made.replace("postgresql:", "postgresql+psycopg:"))
+        with offering(environ) as gateway:
+            assert approve(gateway, colour, current=lambda: False).value is False
+            with engine.connect() as holder:
+                holder.exec_driver_sql("LOCK TABLE standing IN ACCESS EXCLUSIVE MODE")
+                with pytest.raises(JournalDown):
+                    approve(gateway, colour, once=("call-2", {}))
+                assert approve(gateway, colour).value is False
+            assert approve(gateway, colour, once=("call-2", {})).value is True
+        engine.dispose()
+
+
+def test_a_database_that_never_answers_is_waited_for_on_few_threads(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its callers give up; what they wanted to know is asked by nobody any more."""
+    answers, asked, finds = threading.Event(), itertools.count(), claiming.find
+
+    def silent(*given: Any) -> Any:
+        next(asked)
+        answers.wait(20.0)
+        return finds(*given)
+
+    async def main(gateway: Gateway) -> list[Any]:
+        given: dict[str, Any] = {"current": lambda: True, "subject": "s"}
+        calls = (("call", {"n": n}) for n in range(50))
+        asks = [gateway.ask("APPROVAL", ASK, once=call, **given) for call in calls]
+        made: list[Any] = await asyncio.gather(*asks, return_exceptions=True)
+        return made
+
+    with offering({**environ, **BRIEF}) as gateway:
+        monkeypatch.setattr(claiming, "find", silent)
+        made = asyncio.run(main(gateway))
+        threads = [one for one in threading.enumerate() if one.name == "pointsman-standing"]
+        with pytest.raises(JournalDown, match="did not answer"):
+            approve(gateway)
+        assert len(threads) == THREADS
+        answers.set()
+        for one in threads:
+            one.join()
+
+    assert {type(one) for one in made} == {JournalDown}
+    assert next(asked) == THREADS
+
+
+@COLOURS
 def test_a_key_that_cannot_be_read_is_a_journal_that_is_down(tmp_path: Path, colour: str) -> None:
     """Without it nothing that stands is found."""
     url = f"sqlite:///{tmp_path / 'journal.db'}"
@@ -491,7 +597,7 @@ def test_a_value_that_cannot_be_read_is_said_once_to_stand_here_only(
 ) -> None:
     with offering({**environ, "DECISION_LOG": "json"}) as gateway:
         first = approve(gateway, current=strange)
-        assert approve(gateway).value is first.value
+        assert approve(gateway).value == first.value
         approve(gateway, current=strange, once=("call-2", {}))
 
     assert rows(url) == []
@@ -573,28 +679,30 @@ def test_a_forgotten_subject_has_no_decisions_that_stand(environ: dict[str, str]
         assert journal is not None
         known_as = journal.subject_hash("session-1")
         assert known_as is not None
-        assert journal.store().forget(known_as) == 1
+        assert journal.store().forget(known_as) == (1, 1)
 
     (left,) = rows(url)
     assert left["subject"] != known_as
 
 
 def test_the_command_forgets_and_prunes_them(environ: dict[str, str], url: str) -> None:
+    """And says how many, lest nothing seems to have been there."""
     two_subjects(environ)
 
-    def journal(*arguments: str) -> None:
-        subprocess.run(
+    def journal(*arguments: str) -> str:
+        return subprocess.run(
             [sys.executable, "-m", "pointsman", "journal", *arguments, "--yes"],
             env={**os.environ, **environ},
             capture_output=True,
             check=True,
-        )
+            text=True,
+        ).stderr
 
-    journal("forget", "session-1")
+    assert "1 decisions that stood were removed too" in journal("forget", "session-1")
     assert len(rows(url)) == 1
     journal("prune", "--older-than", "1h")
     assert len(rows(url)) == 1
-    journal("prune", "--older-than", "0h")
+    assert "1 decisions that stood were removed too" in journal("prune", "--older-than", "0h")
     assert rows(url) == []
 
 

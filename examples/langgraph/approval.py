@@ -3,7 +3,8 @@ A refund that a person may have to approve, over two processes.
 
 The first run asks who decides and stops where a person is needed; a later one, with
 `DESK_ANSWER=approve` or `reject`, goes on where it stopped. What was decided stands, even
-where the variables say something else by then. Both keep their files in `DESK_FOLDER`.
+where the variables say something else by then: set `DECISION_JOURNAL=sqlite:///journal.db`, or
+it is forgotten with the first process. Both keep their checkpoints in `DESK_FOLDER`.
 """
 
 from __future__ import annotations

@@ -8,30 +8,31 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp_types import INVALID_REQUEST
 
-from pointsman import Gateway, Predicate
+from pointsman import Choice, Gateway
 from pointsman.gateway.integrations.mcp import TOOL_CALL
 
 gateway = Gateway.from_env()
+WHO = Choice("Who sees to it?", {"shop": "Looks up an order", "colleague": "Refunds an amount"})
 
 Context = ServerRequestContext[Any, Any]
 MOST = 100.0  # that is paid back without a colleague
-CALLS = [
+CALLS: list[tuple[str, dict[str, Any]]] = [
     ("order", {"number": 17}),
     ("refund", {"number": 17, "amount": 40.0}),
     ("refund", {"number": 17, "amount": 900.0}),
 ]
 
 
-@gateway.point("TOOL_GATE", Predicate("Does this call pay out too much?"), lens=TOOL_CALL)
-async def risky(ctx: Context) -> bool:
-    """Say whether a call pays out more than the shop allows."""
+@gateway.point("TOOL_GATE", WHO, lens=TOOL_CALL)
+async def who(ctx: Context) -> str:
+    """Say who sees to a call: the shop, or a colleague where it pays out more than MOST."""
     call = ctx.params or {}
-    return bool(call["name"] == "refund" and call["arguments"]["amount"] > MOST)
+    return "colleague" if call["arguments"].get("amount", 0) > MOST else "shop"
 
 
 async def gate(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Let no risky call through."""
-    if ctx.method == "tools/call" and await risky(ctx):
+    """Let no call through that a colleague has to see to."""
+    if ctx.method == "tools/call" and await who(ctx) == "colleague":
         raise MCPError(INVALID_REQUEST, "stopped: ask a colleague")
     return await call_next(ctx)
 

@@ -8,7 +8,8 @@ what is made here raises nothing else, so that no failure lets through what it s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -16,6 +17,7 @@ from ..errors import HumanNeeded
 from ..lens import Lens
 from . import needs
 from .rails import input_state
+from .words import BLOCKED
 
 try:
     from crewai.hooks import HookAborted
@@ -38,9 +40,9 @@ __all__ = [
     "tool_guardrail",
 ]
 
-BLOCKED = "This was stopped by a guardrail."
 FAILED = "A guardrail could not decide, so that this was stopped."
 SOURCE = "pointsman"
+NOTHING: Any = object()  # is there to be judged
 
 Hook: TypeAlias = Callable[[Any], None]
 Once: TypeAlias = Callable[[Any], tuple[str, object] | None]
@@ -157,7 +159,8 @@ def input_guardrail(
     """
     Make a hook for `@on(InterceptionPoint.INPUT)`: what is blocked ends `kickoff` before it begins.
 
-    *state* is made of the hook's context; absent: the inputs. *message* is the reason that
+    *state* is made of the hook's context; absent: the inputs, and to a point that reads words the
+    texts of all of them. A run without inputs is not asked about. *message* is the reason that
     `HookAborted` brings; the other arguments are those of `tool_guardrail`.
     """
     return _hook(guard, state or partial(_inputs, guard.point), subject, None, person, message)
@@ -218,9 +221,12 @@ def _stops(
     person: Person | None,
     context: Any,  # noqa: ANN401 - the same
 ) -> bool:
+    shown = state(context)
+    if shown is NOTHING:
+        return False
     try:
         ruling = guard.rule_sync(
-            state(context),
+            shown,
             subject=None if subject is None else subject(context),
             once=None if once is None else once(context),
         )
@@ -234,17 +240,55 @@ def _tool_call(context: Any) -> dict[str, Any]:  # noqa: ANN401 - CrewAI's
 
 
 def _inputs(point: DecisionPoint, context: Any) -> State:  # noqa: ANN401 - CrewAI's
-    """Show the inputs; to a rail that reads words of another name, their texts."""
+    """
+    Show the inputs; to a point that reads words, the texts of all of them.
+
+    A task's template may take any of them, whichever of their names the point reads as well.
+    """
     inputs = context.payload
-    if not point.words or not isinstance(inputs, Mapping) or point.words in inputs:
+    if not isinstance(inputs, Mapping):
+        return NOTHING if inputs is None else cast("State", inputs)
+    given = {name: one for name, one in inputs.items() if one is not None}
+    if not given:
+        return NOTHING  # type: ignore[no-any-return]
+    if not point.words:
         return cast("State", inputs)
-    return "\n\n".join(str(one) for one in cast("Mapping[str, Any]", inputs).values())
+    text = "\n\n".join(_text(one) for one in given.values())
+    return input_state(point, [{"role": "user", "content": text}])
+
+
+def _text(value: object) -> str:
+    """Give a text as it is, and anything else as JSON, which has the texts within it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _messages(point: DecisionPoint, context: Any) -> State:  # noqa: ANN401 - CrewAI's
-    said = [{"role": one["role"], "content": str(one["content"])} for one in context.messages]
-    return input_state(point, said)
+    given = context.messages
+    every = [given] if isinstance(given, str | Mapping) else given
+    return input_state(point, [_message(one) for one in every])
 
 
-def _output(context: Any) -> str:  # noqa: ANN401 - CrewAI's
-    return str(getattr(context.payload, "raw", context.payload))
+def _message(given: object) -> dict[str, str]:
+    """Read one message, whatever a model's own code made of it; what has no role is the user's."""
+    if not isinstance(given, Mapping):
+        return {"role": "user", "content": _said(given)}
+    message = cast("Mapping[str, Any]", given)
+    return {"role": str(message.get("role") or "user"), "content": _said(message.get("content"))}
+
+
+def _said(content: object) -> str:
+    """Give the texts of a content, and the types of what is no text; None is a call of tools."""
+    if content is None:
+        return ""
+    if isinstance(content, Mapping):
+        part = cast("Mapping[str, Any]", content)
+        inner = part.get("text", part.get("content"))
+        return f"[{part.get('type', 'part')}]" if inner is None else _said(inner)
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return "\n".join(_said(one) for one in cast("Sequence[object]", content))
+    return str(content)
+
+
+def _output(context: Any) -> State:  # noqa: ANN401 - CrewAI's
+    said = getattr(context.payload, "raw", context.payload)
+    return NOTHING if said is None else str(said)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import msgspec
@@ -26,7 +26,8 @@ from .troubles import StoreDown, told
 PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
 SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
 OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
-Purpose: TypeAlias = Literal["read", "write", "stand", "remove"]
+Purpose: TypeAlias = Literal["read", "find", "write", "stand", "remove"]
+READS: Final = ("read", "find")  # one that is found at once, or the database is down
 Identity: TypeAlias = tuple[int, int]
 """A file's device and number on it."""
 
@@ -71,6 +72,29 @@ class Database:
             fix = "Let this user read and write it, or name another file"
             raise SetupError.of(WHERE, problem, fix) from None
 
+    def has_tables(self) -> bool:
+        """
+        Whether the journal's tables are there, of whichever version; nothing is made by asking.
+
+        Raises:
+            StoreDown: The database cannot be reached.
+            SetupError: It is no database, or another program's.
+
+        """
+        if self.missing:
+            return False
+        from .revisions import only_ours, revision
+
+        reads = self._address if self.file is None else _as_it_is(self._address, self.file)
+        engine = _engine(reads) if self.file is None else _sqlite(reads)
+        try:
+            with told(), _begun(engine, "find") as connection:
+                at = revision(connection)
+                only_ours(connection, at)
+        finally:
+            engine.dispose()
+        return at is not None
+
     @contextmanager
     def transaction(self, purpose: Purpose) -> Generator[Connection]:
         """
@@ -86,7 +110,7 @@ class Database:
             there = self._ready()
             with _begun(there.engine, purpose) as connection:
                 yield connection
-            if purpose != "read" and not self._is_current(there):
+            if purpose not in READS and not self._is_current(there):
                 raise StoreDown("its file was taken away")
 
     def tidy(self) -> None:
@@ -150,7 +174,7 @@ def _up_to_date(engine: Engine) -> None:
     """Bring the tables to the newest revision; Alembic is not even loaded where they are."""
     from .revisions import is_newest, upgrade
 
-    with _begun(engine, "read") as connection:
+    with _begun(engine, "find") as connection:
         if is_newest(connection):
             return
     with _begun(engine, "remove") as connection:  # alone: two processes may start at once
@@ -169,11 +193,14 @@ def _lock(purpose: Purpose) -> str:
     """Let many write at once, and keep removing apart: it must see every use of a text."""
     if purpose == "remove":
         return f"SELECT pg_advisory_xact_lock({OURS})"
-    return (
+    slow = SLOW if purpose == "write" else PATIENCE
+    bound = (
         f"SET LOCAL lock_timeout = {1000 * PATIENCE:.0f}; "
-        f"SET LOCAL statement_timeout = {1000 * SLOW}; "
-        f"SELECT pg_advisory_xact_lock_shared({OURS})"
+        f"SET LOCAL statement_timeout = {1000 * slow:.0f}"
     )
+    if purpose == "find":
+        return bound
+    return f"{bound}; SELECT pg_advisory_xact_lock_shared({OURS})"
 
 
 def _engine(address: Address) -> Engine:
@@ -268,4 +295,4 @@ def _begin(connection: Connection) -> None:
     if purpose == "stand":  # a power cut must not take what the host has acted upon
         connection.exec_driver_sql("PRAGMA synchronous=FULL")
     if purpose is not None:
-        connection.exec_driver_sql("BEGIN" if purpose == "read" else "BEGIN IMMEDIATE")
+        connection.exec_driver_sql("BEGIN" if purpose in READS else "BEGIN IMMEDIATE")

@@ -88,7 +88,7 @@ class Journal:
         file = made.file
         self._url = settings.url if file is None else f"sqlite:///{quote(str(file))}"
         self._spool = _spool(made, settings.spool)
-        _check(file, self._spool, settings)
+        check(file, self._spool, settings)
         key = None
         if settings.content != "none":
             key = Key(settings.key, file and _key_file(file), file)
@@ -233,9 +233,9 @@ def _key_file(file: Path) -> Path:
     return file.with_name(f"{file.name}.key")
 
 
-def _check(file: Path | None, spool: Path, given: JournalSettings) -> None:
+def check(file: Path | None, spool: Path, given: JournalSettings) -> None:
     """
-    Find what would lose rows later.
+    Find what would lose rows later; nothing is made.
 
     Raises:
         SetupError: There can be no database there, no spool, or no key.

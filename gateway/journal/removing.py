@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
@@ -13,17 +14,24 @@ from .schema import attempts, decisions, exposures, feedback, shadows, standing,
 PART = 500  # decisions removed at once; in between, others may write
 
 
-def forget(database: Database, subject: str) -> int:
+class Removed(NamedTuple):
+    """How many decisions were removed, and how many that stood."""
+
+    decisions: int
+    standing: int
+
+
+def forget(database: Database, subject: str) -> Removed:
     """Remove what was decided about *subject*, a keyed hash."""
     removed = _remove(database, decisions.c.subject == subject)
     with database.transaction("remove") as connection:
         connection.execute(delete(exposures).where(exposures.c.subject == subject))
-    claiming.remove(database, standing.c.subject == subject)
+    stood = claiming.remove(database, standing.c.subject == subject)
     database.tidy()
-    return removed
+    return Removed(removed, stood)
 
 
-def prune(database: Database, before: float) -> int:
+def prune(database: Database, before: float) -> Removed:
     """Remove what was decided before a time, and what came before it to decisions unknown."""
     removed = _remove(database, decisions.c.at < before)
     for table in (shadows, feedback):
@@ -32,9 +40,9 @@ def prune(database: Database, before: float) -> int:
             connection.execute(delete(table).where(table.c.at < before, alone))
     with database.transaction("remove") as connection:
         connection.execute(delete(exposures).where(exposures.c.at < before, ~_still_there()))
-    claiming.remove(database, standing.c.at < before)
+    stood = claiming.remove(database, standing.c.at < before)
     database.tidy()
-    return removed
+    return Removed(removed, stood)
 
 
 def _still_there() -> ColumnElement[bool]:

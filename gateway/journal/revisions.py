@@ -49,12 +49,19 @@ def upgrade(connection: Connection, to: str = HEAD) -> None:
     if at is not None and at not in known:
         problem = f"a later version of pointsman made it (revision {at}, here {HEAD})"
         raise SetupError.of(WHERE, problem, "pip install --upgrade pointsman, or name another")
-    _only_ours(connection, at)
+    only_ours(connection, at)
     config.attributes.update(connection=connection, version_table=VERSIONS)
     command.upgrade(config, to)
 
 
-def _only_ours(connection: Connection, at: str | None) -> None:
+def only_ours(connection: Connection, at: str | None) -> None:
+    """
+    Make sure that no other program has tables of these names.
+
+    Raises:
+        SetupError: There are such, and none of ours.
+
+    """
     strange = set(metadata.tables) & set(inspect(connection).get_table_names())
     if at is None and strange:
         problem = f"it has tables of another program: {', '.join(sorted(strange))}"

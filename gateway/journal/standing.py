@@ -7,15 +7,15 @@ of two processes the first one's counts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..errors import SetupError
-from ..records import Record
-from ..standing.stood import Stood
+from ..standing.stood import Claim, Stood
 from .content import Key
 from .places import KEY
+from .troubles import StoreDown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,36 +48,55 @@ class Ledger:
         Give what stands of the call of this *identity*; None: nothing does.
 
         Raises:
-            StoreDown: The database cannot be reached.
+            StoreDown: The database cannot be reached, or what it holds cannot be read.
             SetupError: It cannot be used, or its key holds none.
             OSError: The key can be neither read nor made.
 
         """
         body = self._store.standing(self._key.hashed("standing", identity))
-        return None if body is None else _decode(body)
+        return None if body is None else _decoded(body)
 
-    def claim(self, identity: str, subject: str | None, record: Record, written: bytes) -> Stood:
+    def claim(self, claim: Claim) -> Stood:
         """
-        Let what is *written* stand, unless something does already; give what stands.
+        Let what is claimed stand, unless something does already; give what stands.
+
+        That current was to carry on gives way, once, to what came of it.
 
         Raises:
-            StoreDown: The database cannot be reached; nothing was written, or all of it was.
+            StoreDown: The database cannot be reached, or what it holds cannot be read; nothing
+                was written, or all of it was.
             SetupError: It cannot be used, or its key holds none.
             OSError: The key can be neither read nor made.
 
         """
-        known_as = None
-        if self._subjects and subject is not None:
-            known_as = self._key.hashed("subject", subject)
-        row = {
-            "id": self._key.hashed("standing", identity),
+        row = self._row(claim)
+        body = self._store.stand(row)
+        stood = _decoded(body)
+        if stood.how == "carries_on" and claim.stood.how != "carries_on":
+            stood = _decoded(self._store.stand(row, over=body))
+        return stood
+
+    def _row(self, claim: Claim) -> dict[str, Any]:
+        record, known_as = claim.stood.record, None
+        if self._subjects and claim.subject is not None:
+            known_as = self._key.hashed("subject", claim.subject)
+        return {
+            "id": self._key.hashed("standing", claim.identity),
             "decision": record.id,
             "at": record.at,
             "point": record.point[:WORDS].replace("\0", ""),
             "subject": known_as,
-            "body": written.decode(),
+            "body": claim.written.decode(),
         }
-        return _decode(self._store.stand(row))
+
+
+def _decoded(body: str) -> Stood:
+    try:
+        return _decode(body)
+    except msgspec.MsgspecError:
+        problem = "what stands in it was altered, or written by a later version"
+        fix = "Let all processes run one version, or remove that row"
+        raise StoreDown(problem, fix) from None
 
 
 def key_for(given: str | None, path: Path | None) -> Key:

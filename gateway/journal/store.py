@@ -18,6 +18,7 @@ from .troubles import StoreDown
 
 if TYPE_CHECKING:
     from .database import Database
+    from .removing import Removed
 
 __all__ = ["FirstExposure", "Store", "StoreDown"]
 
@@ -212,9 +213,13 @@ class Store:
 
         return claiming.find(self._database, id)
 
-    def stand(self, row: dict[str, Any]) -> str:
+    def stand(self, row: dict[str, Any], over: str | None = None) -> str:
         """
         Write how such a decision ended, unless that is known already; give what is there then.
+
+        Args:
+            row: All columns.
+            over: What it takes the place of, if that is still there.
 
         Raises:
             StoreDown: The database cannot be reached, or is locked or full.
@@ -222,9 +227,9 @@ class Store:
         """
         from . import claiming
 
-        return claiming.claim(self._database, row)
+        return claiming.claim(self._database, row, over)
 
-    def forget(self, subject: str) -> int:
+    def forget(self, subject: str) -> Removed:
         """
         Remove the decisions about a subject, with all that belongs to them.
 
@@ -232,7 +237,7 @@ class Store:
             subject: Keyed hash of the subject.
 
         Returns:
-            How many decisions were removed.
+            How many decisions were removed, and how many that stood.
 
         Raises:
             StoreDown: The database cannot be reached; what was removed so far stays removed.
@@ -242,7 +247,7 @@ class Store:
 
         return removing.forget(self._database, subject)
 
-    def prune(self, before: float) -> int:
+    def prune(self, before: float) -> Removed:
         """
         Remove the decisions made before a time, with all that belongs to them.
 
@@ -250,7 +255,7 @@ class Store:
             before: Seconds since the epoch.
 
         Returns:
-            How many decisions were removed.
+            How many decisions were removed, and how many that stood.
 
         Raises:
             StoreDown: The database cannot be reached; what was removed so far stays removed.

@@ -8,7 +8,7 @@ from ..errors import SetupError
 from .addresses import WHERE, address
 from .content import Key
 from .database import Database
-from .journal import JournalSettings, key_file, spool_of
+from .journal import JournalSettings, check, key_file, spool_of
 from .places import SPOOL, told
 from .schema import decisions
 from .segments import Segment
@@ -35,6 +35,37 @@ def tried(settings: JournalSettings) -> None:
         _database(database)
     finally:
         database.close()
+
+
+def looked_at(settings: JournalSettings) -> bool:
+    """
+    As `tried`, but nothing is made: neither file, folder, key nor tables.
+
+    Tables of an earlier version are brought to the newest, as the first decision would.
+
+    Args:
+        settings: Where they are.
+
+    Returns:
+        Whether there are tables.
+
+    Raises:
+        SetupError: A file or folder could not be made or written.
+        StoreDown: The database cannot be reached or written; its `fix` says what to do.
+
+    """
+    where, spool = address(settings.url), spool_of(settings)
+    check(where.file, spool, settings)
+    if spool.is_dir():
+        _spool(settings)
+    database = Database(where)
+    try:
+        there = database.has_tables()
+        if there:
+            _database(database)
+    finally:
+        database.close()
+    return there
 
 
 def _spool(settings: JournalSettings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ from ..errors import JournalDown
 from ..forks import Lock
 from ..records import Decision
 from ..steps import Apart
+from .beside import Beside
 from .identity import identity_of
-from .stood import Held, held_of, lasting
+from .stood import Claim, Held, copied, held_of, lasting
 
 if TYPE_CHECKING:
     from ..cases import Case
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from ..wiring import Wiring
 
 D = TypeVar("D", bound="Decision[Any] | None")
+T = TypeVar("T")
 
 MOST = 100_000  # that are remembered: who resumes after so many others finds it in the journal
+PATIENCE = 5.5  # seconds for the journal; its own words, if it has any, come after 5
+LEAST = 1.0  # that it has in any case: a decision that is late must be written, too
 
 
 class Standing:
@@ -40,6 +45,9 @@ class Standing:
     Args:
         most: How many are remembered; the one that was not asked for the longest goes first.
 
+    Attributes:
+        beside: Waits for the journal.
+
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -48,6 +56,7 @@ class Standing:
         self._most = most
         self._held: OrderedDict[bytes, Held] = OrderedDict()
         self._told: set[str] = set()
+        self.beside = Beside()
 
     def known(self, identity: str) -> Held | None:
         """Give what is remembered; None if nothing is."""
@@ -59,11 +68,15 @@ class Standing:
             return held
 
     def keep(self, identity: str, held: Held) -> Held:
-        """Remember *held*, unless something stands already; give what stands."""
+        """
+        Remember *held*, unless something stands already; give what stands.
+
+        That current was to carry on gives way to what came of it.
+        """
         key = self._hashed(identity)
         with self._lock:
             there = self._held.get(key)
-            if there is None or _says_more(held, there):
+            if there is None or there.open > held.open or _says_more(held, there):
                 self._held[key] = there = held
             self._held.move_to_end(key)
             if len(self._held) > self._most:
@@ -101,23 +114,24 @@ def flowing(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> Flow
 def _once(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> Flow[D]:
     identity = identity_of(case)
     held = yield from _known(wiring, case, identity)
-    if held is None:
+    if held is None or (held.open and flow is not consult):
+        if held is not None and case.call.current is not None:
+            case.planned = case.supply = None  # the host was told to go its own way
         end = yield from flow(case)
         held = yield from _settled(wiring, case, identity, held_of(case, end))
         if held.stood.record.id == case.id:
             return end
-    if held.stood.how == "carries_on" and flow is not consult:
-        case.planned = case.supply = None  # no provider; the host's own path is asked here
-        return (yield from flow(case))
     given: D = _given(wiring, case, held)
     return given
 
 
 def _known(wiring: Wiring, case: Case, identity: str) -> Flow[Held | None]:
-    held, journal = wiring.standing.known(identity), wiring.keeper.journal
-    if held is None and journal is not None:
-        held = yield Apart(partial(_read, wiring.standing, journal, case, identity))
-    return held
+    standing, journal = wiring.standing, wiring.keeper.journal
+    held = standing.known(identity)
+    if journal is None or not (held is None or held.open):
+        return held
+    found = yield from _apart(standing, case, partial(_read, standing, journal, identity))
+    return found or held
 
 
 def _settled(wiring: Wiring, case: Case, identity: str, held: Held) -> Flow[Held]:
@@ -131,32 +145,38 @@ def _settled(wiring: Wiring, case: Case, identity: str, held: Held) -> Flow[Held
             said = {"point": case.point.name}
             wiring.telemetry.said("warning", "decision.not_standing", said)
         return standing.keep(identity, held)
-    held = yield Apart(partial(_write, standing, journal, case, identity, held, written))
+    claim = Claim(identity, case.call.subject, held.stood, written)
+    work = partial(_write, standing, journal, claim, held)
+    held = yield from _apart(standing, case, work)
     return held
 
 
-def _read(standing: Standing, journal: Journal, case: Case, identity: str) -> Held | None:
-    with _confirmed(case):
-        stood = journal.ledger().find(identity)
+def _apart(standing: Standing, case: Case, work: Callable[[], T]) -> Flow[T]:
+    left = PATIENCE if case.call.deadline is None else case.call.deadline - time.monotonic()
+    seconds = max(LEAST, min(PATIENCE, left))
+    with _confirmed(case, seconds):
+        done: T = yield Apart(partial(standing.beside.begin, work), seconds)
+    return done
+
+
+def _read(standing: Standing, journal: Journal, identity: str) -> Held | None:
+    stood = journal.ledger().find(identity)
     return None if stood is None else standing.keep(identity, Held(stood))
 
 
-def _write(
-    standing: Standing, journal: Journal, case: Case, identity: str, held: Held, written: bytes
-) -> Held:
-    with _confirmed(case):
-        stood = journal.ledger().claim(identity, case.call.subject, held.stood.record, written)
+def _write(standing: Standing, journal: Journal, claim: Claim, held: Held) -> Held:
+    stood = journal.ledger().claim(claim)
     ours = stood.record.id == held.stood.record.id
-    return standing.keep(identity, held if ours else Held(stood))
+    return standing.keep(claim.identity, held if ours else Held(stood))
 
 
 @contextmanager
-def _confirmed(case: Case) -> Generator[None]:
+def _confirmed(case: Case, seconds: float) -> Generator[None]:
     """
     Never let a database that is down stand for one that knows nothing.
 
     Raises:
-        JournalDown: It cannot be reached.
+        JournalDown: It cannot be reached, or not in so many *seconds*.
 
     """
     from ..journal.troubles import StoreDown
@@ -165,6 +185,10 @@ def _confirmed(case: Case) -> Generator[None]:
         yield
     except StoreDown as down:
         raise JournalDown(case.point.name, str(down), down.fix) from None
+    except TimeoutError:
+        problem = f"its database did not answer within {seconds:.1f} s"
+        fix = "See to its server, its locks and the network between"
+        raise JournalDown(case.point.name, problem, fix) from None
     except OSError as error:  # the key beside the journal
         problem = f"its key cannot be read ({error.strerror or type(error).__name__})"
         fix = "Let the journal's folder be read and written"
@@ -187,6 +211,6 @@ def _given(wiring: Wiring, case: Case, held: Held) -> Any:  # noqa: ANN401 - a d
 
 def _value(case: Case, held: Held) -> Any:  # noqa: ANN401 - the host's own
     if held.whole:
-        return held.value
+        return copied(held.value, held.value)
     outcome = held.stood.record.outcome
     return None if outcome is None else case.write(outcome)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+import copy
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -13,6 +14,9 @@ from ..settings import CURRENT
 if TYPE_CHECKING:
     from ..cases import Case
     from ..records import Decision
+
+T = TypeVar("T")
+_NONE: Any = object()
 
 How: TypeAlias = Literal["decided", "carries_on", "human"]
 
@@ -47,6 +51,29 @@ class Held(msgspec.Struct, frozen=True):
     value: Any = None
     whole: bool = False
 
+    @property
+    def open(self) -> bool:
+        """Whether current was told to carry on, and it is not known yet what came of it."""
+        return self.stood.how == "carries_on"
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """
+    What is to stand from now on.
+
+    Attributes:
+        identity: The call that it was decided for.
+        subject: Who that is about.
+        stood: How it ended.
+        written: The same, as JSON.
+
+    """
+
+    identity: str
+    subject: str | None
+    stood: Stood
+    written: bytes
+
 
 def held_of(case: Case, end: Decision[Any] | None) -> Held:
     """Say what stands of *case* from now on, which has come to its *end*."""
@@ -54,8 +81,20 @@ def held_of(case: Case, end: Decision[Any] | None) -> Held:
         return Held(Stood(how="carries_on", record=_bare(recorded(case, CURRENT))))
     human = end.undecided and case.point.on_undecided == "human"
     stood = Stood(how="human" if human else "decided", record=_bare(end.record))
-    hosts = end.provider == CURRENT or case.supply is not None
-    return Held(stood, end.value, whole=True) if hosts else Held(stood)
+    if end.provider != CURRENT and case.supply is None:
+        return Held(stood)
+    value = copied(end.value, _NONE)
+    if value is not _NONE:
+        return Held(stood, value, whole=True)
+    return Held(stood, end.value, whole=True) if stood.record.outcome is None else Held(stood)
+
+
+def copied(value: T, otherwise: T) -> T:
+    """Copy the host's own *value*, which the host may change; *otherwise*: it cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # noqa: BLE001 - a stranger's class may raise anything
+        return otherwise
 
 
 def _bare(record: Record) -> Record:

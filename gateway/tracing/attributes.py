@@ -28,7 +28,6 @@ UNSURE: Final = frozenset(
 )
 """Ends of an ask that was answered as it may be, but does not decide: no errors."""
 
-JUDGE: Final = "JUDGE_"  # a point that is called so judges what was said, also a user's own
 PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -199,18 +198,23 @@ def _sure(attempt: Attempt) -> Attributes:
 
 def _served(attempt: Attempt) -> Attributes:
     """Name the model that answered; of what did not answer, only the asked one is known."""
-    came = attempt.answers or attempt.usage is not None or attempt.request_id is not None
     if not attempt.model:
         return {}
     said: Attributes = {names.DECISION_MODEL: attempt.model}
-    if came:
+    if came(attempt):
         said |= dict.fromkeys((names.RESPONSE_MODEL, names.DECISION_RESPONSE_MODEL), attempt.model)
     return said
 
 
+def came(attempt: Attempt) -> bool:
+    """Whether something came back, so that it is known who was asked in the end."""
+    told = attempt.usage is not None or attempt.request_id is not None
+    return bool(attempt.answers) or told
+
+
 def evaluations(point: DecisionPoint, record: Record, *, content: bool) -> Iterator[Attributes]:
     """Give what a judge found, one for each of its questions; labels are content."""
-    if not any(name.startswith(JUDGE) for name in point.names):
+    if not point.evaluates:
         return
     for question, answer in record.answers.items():
         name = point.name if len(record.answers) == 1 else f"{point.name}.{question}"

@@ -11,7 +11,7 @@ from opentelemetry.metrics import Observation
 from ..errors import Reason
 from ..forks import Lock
 from . import names
-from .attributes import Attributes, error_of
+from .attributes import Attributes, came, error_of
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, Meter
@@ -35,11 +35,11 @@ class Names:
     def __init__(self) -> None:
         self._known: set[str] = set()
 
-    def of(self, name: str) -> str:
-        """Give *name* as it is counted."""
-        if name not in self._known and len(self._known) < MOST:
+    def of(self, name: str, *, declared: bool = False) -> str:
+        """Give *name* as it is counted; one that is *declared* takes the place of no other."""
+        if not declared and name not in self._known and len(self._known) < MOST:
             self._known.add(name)
-        return name if name in self._known else OTHER
+        return name if declared or name in self._known else OTHER
 
 
 class Meters:
@@ -106,11 +106,22 @@ class Meters:
             "1 where a provider is left alone for now, else 0.",
         )
 
+    def named(self, point: str) -> str:
+        """Give a point's name as it is told where each one costs: `other` after many strangers."""
+        return self._points.of(point, declared=self._declared(point))
+
+    def _declared(self, point: str) -> bool:
+        """Whether it is offered, or has variables: it is known before anybody asks."""
+        with self._lock:
+            held = [ref() for ref in self._watched.values()]
+        known = [(one.plugins.points, one.settings.points) for one in held if one is not None]
+        return any(point in offered or point in planned for offered, planned in known)
+
     # --- what is seen ---------------------------------------------------------------------
 
     def decided(self, record: Record, error: str | None) -> None:
         """Count a decision that ended; *error*: the type of what the host got instead."""
-        point = {names.POINT: self._points.of(record.point)}
+        point = {names.POINT: self.named(record.point)}
         answered = self._provider(record.provider)
         said: Attributes = {
             **point,
@@ -141,7 +152,7 @@ class Meters:
         if attempt.cached or attempt.reason is Reason.SKIPPED:
             return
         if (usage := attempt.usage) is not None and usage.cost_usd:
-            where = {names.POINT: self._points.of(point), **self._provider(attempt.provider)}
+            where = {names.POINT: self.named(point), **self._provider(attempt.provider)}
             self._cost.add(usage.cost_usd, where)
         said = self._operation(attempt, started)
         if remote:
@@ -156,7 +167,7 @@ class Meters:
 
     def shadowed(self, shadow: Shadow) -> None:
         """Count an ask in the background."""
-        said = {names.POINT: self._points.of(shadow.point), **self._provider(shadow.provider)}
+        said = {names.POINT: self.named(shadow.point), **self._provider(shadow.provider)}
         self._shadows.add(1, {**said, names.REASON: shadow.attempt.reason.value})
         if shadow.outcome is not None:
             self._agreement.add(1, {**said, names.AGREE: shadow.outcome == shadow.beside})
@@ -169,7 +180,7 @@ class Meters:
         for name in (names.REQUEST_MODEL, names.SERVER_ADDRESS, names.SERVER_PORT):
             if name in started:
                 said[name] = started[name]
-        if attempt.model:
+        if attempt.model and came(attempt):
             said[names.RESPONSE_MODEL] = self._models.of(attempt.model)
         return said
 

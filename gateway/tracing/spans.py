@@ -41,7 +41,7 @@ class Traced:
         self._seen = 0  # attempts that have their spans
         before = get_current()
         started = tracing.safe(attributes.of_case, case, content=tracing.content) or {}
-        name = f"{names.DECIDE} {case.point.name}"
+        name = f"{names.DECIDE} {tracing.meters.named(case.point.name)}"
         self._span = tracing.begun(name, before, SpanKind.INTERNAL, started)
         self._around = set_span_in_context(self._span, before)
         self._within = Within(self._around)
@@ -131,6 +131,8 @@ class Traced:
             return
         content = self._tracing.content
         self._span.set_attributes(attributes.of_record(self._case, record, content=content))
+        if self._case.stands:  # what was judged is told already
+            return
         for found in attributes.evaluations(self._case.point, record, content=content):
             self._span.add_event(names.EVALUATED, found)
 

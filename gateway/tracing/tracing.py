@@ -109,7 +109,7 @@ class Tracing:
         assert lane is not None
         remote, said = lane.shape == "exchange", attributes.of_lane(lane, shadow.point)
         span = self.begun(
-            f"shadow {shadow.point}",
+            f"shadow {self.meters.named(shadow.point)}",
             Context(),
             SpanKind.CLIENT if remote else SpanKind.INTERNAL,
             said,

@@ -59,21 +59,41 @@ def _point(
     plan = gateway.settings.plan(point)
     asked = _asked(plan)
     language = gateway.settings.globals.language
+    good = {_where(one) for one in those if not _lapsed(one, point, language, served)}
     for one in those:
         provider = one.key.provider
-        where = f"{VARIABLE}, {point.name} {one.key.question} by {provider}"
+        where = _where(one)
         if provider not in asked:
             found.add(hints=[Fault(where, _idle(one, plan), "Keep it for the way back, or go on")])
         elif not plan.certifiable:
             continue  # a variable overrules it, which is told elsewhere
-        elif differing := _differing(one.key, point, language):
-            problem = f"the question's {' and '.join(differing)} changed since {one.date}"
-            found.add([Fault(where, f"{problem}: it is not in force", AGAIN)])
-        elif (now := served.get((point.name, provider), one.key.model)) != one.key.model:
-            problem = f"it is for the model {one.key.model}, and {now} answers now"
-            found.add([Fault(where, f"{problem}: it is not in force", AGAIN)])
+        elif lapsed := _lapsed(one, point, language, served):
+            if where not in good:
+                found.add([Fault(where, f"{lapsed}: it is not in force", AGAIN)])
+            elif one.key.language == spoken_language(point, language):
+                fix = "Take it out: another one is in force beside it"
+                found.add(hints=[Fault(where, f"{lapsed}: it is not in force", fix)])
         else:
             found.add(hints=_worth_knowing(one, where))
+
+
+def _where(one: Certificate) -> str:
+    return f"{VARIABLE}, {one.key.point} {one.key.question} by {one.key.provider}"
+
+
+def _lapsed(
+    one: Certificate,
+    point: DecisionPoint,
+    language: str,
+    served: Mapping[tuple[str, str], str],
+) -> str:
+    """Say why it cannot be in force as things are; empty: it is, as far as can be known."""
+    if differing := _differing(one.key, point, language):
+        return f"the question's {' and '.join(differing)} changed since {one.date}"
+    now = served.get((point.name, one.key.provider), one.key.model)
+    if now == one.key.model:
+        return ""
+    return f"it is for the model {one.key.model}, and {now} answers now"
 
 
 def _worth_knowing(one: Certificate, where: str) -> Iterator[Fault]:

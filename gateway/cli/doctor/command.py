@@ -19,7 +19,8 @@ from ..session import Session
 from . import certified, secrets
 from .asking import WORKS, asked
 from .findings import Findings
-from .reaching import address_of, unreached
+from .misspelt import misspelt
+from .reaching import address_of, unmade, unreached
 from .remedies import MAKERS, REMEDIES
 
 if TYPE_CHECKING:
@@ -66,11 +67,18 @@ def _examine(
     installed = discover(gateway.settings.globals.allowed)
     offered = f"{len(installed.offers)} providers, {len(installed.points)} decision points"
     found.good("plug-ins", offered)
-    found.add(secrets.mistaken(gateway), secrets.unused(gateway, installed.offers.values()))
+    offers = installed.offers.values()
+    found.add(secrets.mistaken(gateway), secrets.unused(gateway, offers))
+    found.add(misspelt(gateway, offers, [one.where for one in found.faults]))
     served = _journal(gateway, found)
     certified.stale(gateway, served, found)
     selected = _selected(gateway)
-    away = {} if offline or live else unreached(_addresses(gateway, selected))
+    addresses = _addresses(gateway, selected)
+    if addresses and (fault := unmade()) is not None:  # no provider's fault, so none is told
+        found.add([fault])
+        selected = {name: one for name, one in selected.items() if name not in addresses}
+        addresses = {}
+    away = {} if offline or live else unreached(addresses)
     for name, variable in selected.items():
         if live:
             _live(gateway, name, found)
@@ -86,21 +94,22 @@ def _journal(gateway: Gateway, found: Findings) -> Mapping[tuple[str, str], str]
     if wanted is None:
         return {}
     from ...journal.store import StoreDown
-    from ...journal.trial import tried
+    from ...journal.trial import looked_at
     from .history import examine, served, watched
 
     store = store_of(gateway.settings)
     points: list[Watched] = []
     try:
-        tried(wanted)
-        kept = sum(store.points().values())
-        points = watched(gateway, store)
+        there = looked_at(wanted)
+        kept = sum(store.points().values()) if there else 0
+        points = watched(gateway, store) if there else []
     except SetupError as error:
         found.add(error.faults)
     except StoreDown as down:
         found.add([Fault(JOURNAL, f"its database cannot be used now: {down}", down.fix)])
     else:
-        found.good("journal", f"{kept:,} decision{'' if kept == 1 else 's'}")
+        counted = f"{kept:,} decision{'' if kept == 1 else 's'}"
+        found.good("journal", counted if there else "not there yet: the first decision makes it")
     finally:
         store.close()
     examine(points, found)

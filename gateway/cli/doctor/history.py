@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DAYS = 7  # how far back; what is older says little of what is set now
 NEWEST = 100  # decisions of each point that are looked at
 LEAST = 20  # of them, before anything is said
+FEW = 5  # of the latest: where these are believed, it may have been mended just now
 ALWAYS, OFTEN = 0.9, 0.5  # shares
 UNDER_WAY = 60.0  # seconds in which a shadow may still come
 
@@ -35,11 +36,13 @@ class Watched(msgspec.Struct, frozen=True):
     Attributes:
         plan: Its plan.
         trails: Its newest decisions, the latest first.
+        certified: A file sets its thresholds, so that its plan does not.
 
     """
 
     plan: Plan
     trails: Sequence[Trail]
+    certified: bool = False
 
     @property
     def asked(self) -> list[str]:
@@ -51,6 +54,18 @@ class Watched(msgspec.Struct, frozen=True):
         """Give the decisions in which *provider* was assigned and asked."""
         records = [one.decision.record for one in self.trails]
         return [one for one in records if one.variant == provider and _was_asked(one, provider)]
+
+    def unbelieved(self, records: Sequence[Record]) -> float:
+        """Give the share of *records* whose answer would not be believed as things are set now."""
+        return sum(not self.believes(one) for one in records) / max(1, len(records))
+
+    def believes(self, record: Record) -> bool:
+        """Whether its answer was believed, or would be under a threshold that is lower by now."""
+        if record.reason != Reason.LOW_CONFIDENCE or self.certified:
+            return record.reason == Reason.OK
+        attempt, minimum = record.attempts[0], self.plan.gate.minimum
+        lower = attempt.minimum is not None and minimum < attempt.minimum
+        return lower and attempt.confidence >= minimum
 
     def shadowed(self, provider: str) -> list[Attempt]:
         """Give what *provider* answered in the background, the latest first."""
@@ -70,8 +85,9 @@ def watched(gateway: Gateway, store: Store) -> list[Watched]:
     since = time.time() - DAYS * 24 * 3600
     plans = [gateway.settings.plan(point) for point in gateway.points.values()]
     kept = store.points()
+    certified = gateway.settings.globals.thresholds is not None
     return [
-        Watched(plan, _newest(store, plan.point, since))
+        Watched(plan, _newest(store, plan.point, since), certified and plan.certifiable)
         for plan in plans
         if plan.point in kept and (plan.provider != CURRENT or plan.shadows)
     ]
@@ -104,16 +120,17 @@ def examine(points: Iterable[Watched], found: Findings) -> None:
 def _falling(one: Watched, provider: str, found: Findings) -> None:
     tried = one.tried(provider)
     latest = tried[:LEAST]
-    share = _unbelieved(tried)
-    if len(tried) < LEAST or min(share, _unbelieved(latest)) < OFTEN:  # or it has recovered
+    share = one.unbelieved(tried)
+    if len(tried) < LEAST or min(share, one.unbelieved(latest)) < OFTEN:  # or it has recovered
         return
-    reason = _main(record.reason for record in tried)
+    reason = _main(record.reason for record in tried if not one.believes(record))
     problem = (
         f"{one.plan.point} does without its answer in {_percent(share)} of {len(tried)} decisions"
         f", mostly: {reason.value}"
     )
     told = [Fault(provider, problem, lasting(reason))]
-    found.add(told if share >= ALWAYS else (), () if share >= ALWAYS else told)
+    always = share >= ALWAYS and one.unbelieved(tried[:FEW]) > 0.0
+    found.add(told if always else (), () if always else told)
 
 
 def _missing(one: Watched, provider: str) -> Iterator[Fault]:
@@ -144,10 +161,6 @@ def _due(one: Watched, provider: str) -> int:
 
 def _was_asked(record: Record, provider: str) -> bool:
     return bool(record.attempts) and record.attempts[0].provider == provider
-
-
-def _unbelieved(records: Sequence[Record]) -> float:
-    return sum(one.reason != Reason.OK for one in records) / max(1, len(records))
 
 
 def _main(reasons: Iterable[Reason]) -> Reason:

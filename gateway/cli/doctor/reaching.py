@@ -8,6 +8,7 @@ it is left before a word of a request is sent, so that nothing is asked and noth
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import ssl
 import time
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ...plugins import Provider
 
 SECONDS = 3.0  # for all servers together, since they are tried at the same time
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")  # also in small letters
 PROXY = "Correct HTTPS_PROXY, or name the server in NO_PROXY"
 
 
@@ -47,6 +50,40 @@ def address_of(provider: Provider) -> str:
             return str(next(asking).url)
     except Exception:  # noqa: BLE001 - a stranger's; `--live` says more
         return ""
+
+
+def unmade() -> Fault | None:
+    """Say which variable of this machine keeps every server from being asked; None: none does."""
+    try:
+        http.sync_client().close()
+    except OSError:  # those of TLS are such
+        name = next((one for one in CERTIFICATES if os.environ.get(one)), CERTIFICATES[0])
+        fix = "Name a file of certificates in PEM form that this user may read, or unset it"
+        return Fault(name, "no certificates can be read there, so no server can be asked", fix)
+    except Exception as error:  # noqa: BLE001 - its words may hold the proxy's password
+        return _of_proxy(error)
+    return None
+
+
+def _of_proxy(error: Exception) -> Fault:
+    given = {name: url for name, url in os.environ.items() if name.upper() in PROXIES and url}
+    if isinstance(error, ImportError):
+        name = next((one for one, url in given.items() if url.startswith("socks")), PROXIES[0])
+        fix = "Run: pip install 'httpx[socks]', or name an HTTP proxy"
+        return Fault(name, "it names a SOCKS proxy, which takes a library of its own", fix)
+    name = next((one for one, url in given.items() if not _is_proxy(url)), PROXIES[0])
+    problem = "it names no proxy that can be used, so no server can be asked"
+    return Fault(name, problem, "Write it as http://host:port, or unset it")
+
+
+def _is_proxy(url: str) -> bool:
+    import httpx
+
+    try:
+        httpx.Proxy(url if "://" in url else f"http://{url}")
+    except (ValueError, httpx.InvalidURL):
+        return False
+    return True
 
 
 def unreached(addresses: Mapping[str, str]) -> dict[str, Fault]:
@@ -86,14 +123,13 @@ def _tried(origin: str, end: float) -> tuple[str, str]:
 def _connected(origin: str, end: float) -> tuple[str, str]:
     """Connect, and give what is in the way and what to do; nothing, twice, where nothing is."""
     http.ends_at.set(end)
-    with http.sync_client() as client:
-        request = client.build_request("HEAD", origin, extensions={"trace": _leave})
-        try:
-            client.send(request)
-        except _ThereAlready:
-            return "", ""
-        except Exception as error:  # noqa: BLE001 - what it is, its kind tells
-            return _by_proxy(error) if _proxied(origin) else _told(error)
+    try:
+        with http.sync_client() as client:
+            client.send(client.build_request("HEAD", origin, extensions={"trace": _leave}))
+    except _ThereAlready:
+        return "", ""
+    except Exception as error:  # noqa: BLE001 - what it is, its kind tells
+        return _by_proxy(error) if _proxied(origin) else _told(error)
     return "", ""
 
 

@@ -20,6 +20,7 @@ from .trail import printable, replayed, said, shown, who
 
 if TYPE_CHECKING:
     from ...journal.journal import Journal
+    from ...journal.removing import Removed
     from ...journal.rows import Trail
     from ...journal.store import Store
     from ...records import Record
@@ -176,7 +177,7 @@ def forget(
         purged = _purged(lambda: aside.forget(spool, known_as, ids))
         removed = store.forget(known_as)
     _removed(removed, purged)
-    if not removed and not purged.removed:
+    if not any(removed) and not purged.removed:
         screen.note(("Nothing was kept about this subject, or under another key.", screen.FAINT))
 
 
@@ -209,8 +210,11 @@ def _purged(purge: Callable[[], aside.Purged]) -> aside.Purged:
         raise SetupError.of("DECISION_JOURNAL_SPOOL", problem, fix) from None
 
 
-def _removed(count: int, purged: aside.Purged) -> None:
-    screen.note(f"{count:,} decisions were removed.")
+def _removed(removed: Removed, purged: aside.Purged) -> None:
+    screen.note(f"{removed.decisions:,} decisions were removed.")
+    if removed.standing:
+        told = f"{removed.standing:,} decisions that stood were removed too"
+        screen.note(f"{told}: their calls are decided anew.")
     if purged.removed:
         screen.note(f"{purged.removed:,} rows that no database took were removed too.")
     if purged.unknown:

@@ -7,15 +7,16 @@ Needs the extra `[agent-framework]`.
 from __future__ import annotations
 
 from .. import needs
+from ..words import BLOCKED, REFUSED, STAY, WHO
 
 try:
     import agent_framework  # noqa: F401 - only to say which extra is missing
 except ImportError as missing:
     raise needs("agent-framework", "Microsoft Agent Framework") from missing
 
-from .approval import AUTO_APPROVAL, REFUSED, ApprovalMiddleware, auto_approval, once_per_call
-from .guard import BLOCKED, GuardMiddleware
-from .handoff import STAY, WHO, HandoffMiddleware
+from .approval import AUTO_APPROVAL, ApprovalMiddleware, auto_approval, once_per_call
+from .guard import GuardMiddleware
+from .handoff import HandoffMiddleware
 from .judging import LOOP
 from .seeing import SessionMiddleware, shown
 from .workflows import SPEAKER, PerMessage, Router, speakers

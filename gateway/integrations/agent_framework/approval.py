@@ -15,12 +15,13 @@ from agent_framework import (
 
 from ...errors import HumanNeeded
 from ...lens import Lens
+from ..named import Named
+from ..words import REFUSED
 from .seeing import call_of, session_id
 
 if TYPE_CHECKING:
     from ...guarding import Guard
 
-REFUSED = "This tool call was not allowed, and the tool was not run."
 
 Rule: TypeAlias = Callable[[Content], Awaitable[bool]]
 
@@ -29,8 +30,8 @@ def _called(call: Content) -> dict[str, Any]:
     return call_of(call.name, call.parse_arguments())
 
 
-AUTO_APPROVAL = Lens(state=_called)
-"""A rule of `ToolApprovalMiddleware(auto_approval_rules=[…])`: a function of one call."""
+AUTO_APPROVAL = Lens(state=_called, blocks=False)
+"""A rule of `ToolApprovalMiddleware(auto_approval_rules=[…])`: true lets one call run unasked."""
 
 
 def once_per_call(call: Content) -> tuple[str, object]:
@@ -77,19 +78,23 @@ class ApprovalMiddleware(FunctionMiddleware):
         tools: Names of the tools that it rules on; absent: all.
         message: What the model reads in place of the tool's result.
 
+    Raises:
+        SetupError: *tools* is one text.
+
     """
 
     def __init__(
         self, guard: Guard, *, tools: Collection[str] | None = None, message: str = REFUSED
     ) -> None:
         self._guard, self._message = guard, message
-        self._tools = None if tools is None else frozenset(tools)
+        self._tools = Named(tools, guard.point.name)
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]
     ) -> None:
         """Run the tool unless its call is blocked."""
-        if self._tools is not None and context.function.name not in self._tools:
+        bound = filter(None, (getattr(one, "name", None) for one in context.tools or ()))
+        if not self._tools.rules(context.function.name, bound):
             await call_next()
         elif await self._blocked(context):
             context.result = self._message

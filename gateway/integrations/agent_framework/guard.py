@@ -15,13 +15,12 @@ from agent_framework import (
     ResponseStream,
 )
 
+from .. import rails
+from ..words import BLOCKED
 from .seeing import rail_state, session_id, words
 
 if TYPE_CHECKING:
     from ...guarding import Guard
-    from ...state import State
-
-BLOCKED = "I cannot help with that."
 
 
 class GuardMiddleware(AgentMiddleware):
@@ -61,34 +60,43 @@ class GuardMiddleware(AgentMiddleware):
         if self._output is None or context.result is None:
             return
         if isinstance(context.result, ResponseStream):
-            self._hold(context, context.result)
+            context.result = self._held(context, context.result)
         else:
             context.result = await self._let(context, context.result)
 
     async def _blocks_input(self, context: AgentContext) -> bool:
         if self._input is None or not any(words(one) for one in context.messages):
             return False  # a resumed run: a person's approval is no words
-        state = rail_state(context.messages, self._input.point.reads)
+        state = rail_state(self._input.point, context.messages)
         return (await self._input.rule(state, subject=session_id(context.session))).blocked
 
-    def _hold(
+    def _held(
         self,
         context: AgentContext,
         stream: ResponseStream[AgentResponseUpdate, AgentResponse[Any]],
-    ) -> None:
-        """Let *stream* give nothing before its reply is ruled on."""
+    ) -> ResponseStream[AgentResponseUpdate, AgentResponse[Any]]:
+        """
+        Let *stream* give nothing before its reply is ruled on.
+
+        A stream of its own: what middleware further out hangs on it sees what is let only.
+        """
 
         async def ruled(response: AgentResponse[Any]) -> AgentResponse[Any] | None:
             let = await self._let(context, response)
             return None if let is response else let  # a reply that passes keeps its own updates
 
+        async def pieces() -> AsyncIterator[AgentResponseUpdate]:
+            async for update in stream:
+                yield update
+
         stream.buffer_updates(result_to_updates=_as_updates).with_result_transform(ruled)
+        return ResponseStream(pieces(), finalizer=lambda _: stream.get_final_response())
 
     async def _let(self, context: AgentContext, response: AgentResponse[Any]) -> AgentResponse[Any]:
         assert self._output is not None
         if not response.text:
             return response
-        state = _replied(response.text, self._output.point.reads)
+        state = rails.output_state(self._output.point, response.text)
         ruling = await self._output.rule(state, subject=session_id(context.session))
         return self._replaced(response) if ruling.blocked else response
 
@@ -111,10 +119,6 @@ class GuardMiddleware(AgentMiddleware):
 
     def _said(self) -> Message:
         return Message("assistant", [Content.from_text(self._message)])
-
-
-def _replied(text: str, reads: Sequence[str]) -> State:
-    return {"text": text, "stage": "output"} if "text" in reads else text
 
 
 def _as_updates(response: AgentResponse[Any]) -> list[AgentResponseUpdate]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import weakref
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,18 +18,16 @@ from agent_framework import (
     ResponseStream,
 )
 
-from ...questions import Ask, Choice
-from ..aside import stands_aside
-from .seeing import last_user_text, session_id, shown, user_spoke_last
+from ... import context as contexts
+from ...questions import Ask
+from ..words import STAY, WHO, takes_over
+from .seeing import session_id, shown, user_spoke_last
 
 if TYPE_CHECKING:
     from ...consulting import Consultation
     from ...gateway import Gateway
     from ...points import DecisionPoint
 
-WHO: Final = "Which agent should take over the conversation?"
-STAY: Final = "stay"
-_STAYS: Final = "None of them: the agent that has the conversation goes on"
 REMEMBERED: Final = 256  # hand-offs under way
 _PREFIX: Final = "handoff_to_"  # of the tools that `HandoffBuilder` gives an agent
 
@@ -41,8 +40,8 @@ class HandoffMiddleware(ChatMiddleware):
     chooses among the agent's hand-offs and `stay`; an agent that it chose is handed over to
     without a call of the model.
 
-    An agent that was just handed over to is not asked about the same words again, or two of
-    them could hand one message to and fro. So give all agents of a builder the same object.
+    An agent that was just handed over to is not asked about the same message again, or two of
+    them could hand it to and fro. So give all agents of a builder the same object.
 
     Args:
         gateway: Decides who decides.
@@ -55,8 +54,8 @@ class HandoffMiddleware(ChatMiddleware):
         self, gateway: Gateway, point: str | DecisionPoint, *, question: str = WHO
     ) -> None:
         self._gateway, self._question = gateway, question
-        self._handed: Counter[tuple[str, str]] = Counter()
-        self._point = gateway.asks(point, Choice(question, {STAY: _STAYS}, STAY, open=True))
+        self._handed: OrderedDict[tuple[int, str | None, str], weakref.ref[Content]] = OrderedDict()
+        self._point = gateway.asks(point, takes_over(question))
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Answer with the hand-off that was decided, else as the model does."""
@@ -73,33 +72,42 @@ class HandoffMiddleware(ChatMiddleware):
         _watch(context, consultation)
 
     def _consultation(self, context: ChatContext) -> Consultation | None:
-        if stands_aside(self._gateway, self._point) or not user_spoke_last(context.messages):
+        if self._gateway.untouched(self._point) or not user_spoke_last(context.messages):
             return None
         options = _options(context.options)
         if not options or self._just_taken(context, options):
             return None
-        question = Choice(self._question, {**options, STAY: _STAYS}, STAY)
+        question = takes_over(self._question).offering(options)
         ask = Ask(shown(context.messages), {"agent": question})
         subject = session_id(context.session)
         return self._gateway.consultation(self._point, ask, subject=subject)
 
     def _note(self, context: ChatContext, agent: str) -> None:
         while len(self._handed) >= REMEMBERED:  # of agents that never came to it
-            self._handed.pop(next(iter(self._handed)))
-        self._handed[last_user_text(context.messages), agent] += 1
+            self._handed.popitem(last=False)
+        said = _said(context)
+        self._handed[id(said), contexts.subject(self._gateway), agent] = weakref.ref(said)
 
     def _just_taken(self, context: ChatContext, options: Mapping[str, str]) -> bool:
         """
-        Whether these words were handed to the agent that speaks now, which is none of its options.
+        Whether this message was handed to the agent that speaks now, which is none of its options.
 
-        An agent sees copies of messages in a session of its own: only the words are the same.
+        An agent sees a copy of it, in a session of its own: what it contains is the same object,
+        in this conversation and in no other.
         """
-        said = last_user_text(context.messages)
-        mine = [one for one in self._handed if one[0] == said and one[1] not in options]
-        if not mine:
-            return False
-        self._handed -= Counter(mine[:1])
-        return True
+        said, subject = _said(context), contexts.subject(self._gateway)
+        mine = [
+            key
+            for key, held in self._handed.items()
+            if key[:2] == (id(said), subject) and key[2] not in options and held() is said
+        ]
+        for key in mine[:1]:
+            del self._handed[key]
+        return bool(mine)
+
+
+def _said(context: ChatContext) -> Content:
+    return next(one for one in context.messages[-1].contents if one.type == "text")
 
 
 def _options(options: Mapping[str, Any] | None) -> dict[str, str]:

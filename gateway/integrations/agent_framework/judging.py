@@ -28,5 +28,9 @@ def _goes_on(value: bool | tuple[bool, str | None]) -> bool:  # noqa: FBT001 - a
     return value[0] if isinstance(value, tuple) else value
 
 
-LOOP = Lens(state=_looked_at, session=_session, read=_goes_on, write=bool)
-"""A `should_continue` of `AgentLoopMiddleware`: what was asked for, and the latest answer."""
+LOOP = Lens(state=_looked_at, session=_session, read=_goes_on, write=bool, blocks=True)
+"""
+A `should_continue` of `AgentLoopMiddleware`: what was asked for, and the latest answer.
+
+True holds the answer back, and the agent is run again.
+"""

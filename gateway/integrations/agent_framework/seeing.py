@@ -16,9 +16,11 @@ from agent_framework import (
 from pydantic_core import to_jsonable_python
 
 from ...errors import DeclarationError
+from .. import rails
 
 if TYPE_CHECKING:
     from ...gateway import Gateway
+    from ...points import DecisionPoint
     from ...state import State
 
 _SILENT = frozenset(
@@ -38,14 +40,12 @@ def shown(messages: Sequence[Message]) -> State:
     return said[0]["content"] if alone else said
 
 
-def rail_state(messages: Sequence[Message], reads: Sequence[str]) -> State:
-    """Show an input to a guardrail: its newest words and the history, to one that reads `text`."""
-    newest = next((at for at in reversed(range(len(messages))) if _is_user(messages[at])), None)
-    if "text" not in reads or newest is None:
+def rail_state(point: DecisionPoint, messages: Sequence[Message]) -> State:
+    """Show an input to a guardrail: what users said last and the rest, to one that reads `text`."""
+    if "text" not in point.reads:
         return shown(messages)
-    before = shown(messages[:newest])
-    history = [{"role": "user", "content": before}] if isinstance(before, str) else before
-    return {"text": words(messages[newest]), "history": history, "stage": "input"}
+    said = [one for message in messages if (one := _as_data(message))["content"]]
+    return rails.input_state(point, said)
 
 
 def user_spoke_last(messages: Sequence[Message]) -> bool:

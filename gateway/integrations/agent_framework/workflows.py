@@ -110,8 +110,8 @@ class PerMessage:
         """Find the decision; one that this edge has seen already was of an earlier turn."""
         subject = None if self._gateway is None else context.subject(self._gateway)
         key = id(message), subject
-        found = self._latest.get(key)
-        if found is None or found.message is not message or edge in found.seen:
+        found = self._latest.get(key)  # which keeps its message: no other has its id
+        if found is None or edge in found.seen:
             self._latest.pop(key, None)
             while len(self._latest) >= LATEST:
                 self._latest.pop(next(iter(self._latest)))

@@ -7,6 +7,7 @@ Needs the extra `[google-adk]`.
 from __future__ import annotations
 
 from .. import needs
+from ..words import BLOCKED
 
 try:
     import google.adk  # noqa: F401 - only to say which extra is missing
@@ -14,7 +15,6 @@ except ImportError as missing:
     raise needs("google-adk", "Google ADK") from missing
 
 from .callbacks import (
-    BLOCKED,
     confirmation,
     input_guardrail,
     output_guardrail,

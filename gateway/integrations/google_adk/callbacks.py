@@ -12,10 +12,10 @@ from google.adk.tools.base_tool import BaseTool
 
 from ...errors import HumanNeeded
 from ...guarding import Guard
-from .lenses import arguments, call_id, session, tool_call
-from .seeing import reply, text_of
+from ..words import BLOCKED
+from .lenses import arguments, call_id, exactly, session, tool_call
+from .seeing import reply, response_words, words_of
 
-BLOCKED: Final = "This request cannot be processed."
 _PENDING: Final = {"error": "This tool call requires confirmation, please approve or reject."}
 _REJECTED: Final = {"error": "This tool call is rejected."}  # both as ADK says them itself
 
@@ -42,7 +42,7 @@ def input_guardrail(guard: Guard, *, message: str = BLOCKED) -> BeforeModel:
         callback_context: Context,
         llm_request: LlmRequest,  # noqa: ARG001 - ADK passes it by name
     ) -> LlmResponse | None:
-        if not (said := text_of(callback_context.user_content)):
+        if not (said := words_of(callback_context.user_content)):
             return None
         once = (callback_context.invocation_id, said)
         ruling = await guard.rule(said, subject=session(callback_context), once=once)
@@ -56,8 +56,9 @@ def output_guardrail(guard: Guard, *, message: str = BLOCKED) -> AfterModel:
     Make an `after_model_callback` that asks *guard* about what the model wrote.
 
     Chunks of a stream are withheld, so that nothing is seen before the guard has read it all:
-    the answer comes at once, at the end. A blocked one is replaced by *message*, with the tool
-    calls that came along. Sound of a live session is not read.
+    the answer comes at once, at the end. Every word of it is read: the model's thoughts, code,
+    documents of text, what its sound was heard to say, an error's message. A blocked answer is
+    replaced by *message*, with the tool calls that came along. Pictures and sound are not read.
 
     Raises:
         HumanNeeded: When called: nobody decided, and the guard wants a person then; the run ends.
@@ -67,7 +68,7 @@ def output_guardrail(guard: Guard, *, message: str = BLOCKED) -> AfterModel:
     async def guarded(callback_context: Context, llm_response: LlmResponse) -> LlmResponse | None:
         if llm_response.partial:
             return LlmResponse()
-        if not (said := text_of(llm_response.content)):
+        if not (said := response_words(llm_response)):
             return None
         ruling = await guard.rule(said, subject=session(callback_context))
         return reply(message) if ruling.blocked else None
@@ -87,7 +88,8 @@ def tool_guardrail(guard: Guard, *, message: str = BLOCKED) -> BeforeTool:
         tool: BaseTool, args: dict[str, Any], tool_context: Context
     ) -> dict[str, Any] | None:
         state = {"tool": tool.name, "arguments": arguments(**args)}
-        once, subject = (call_id(tool_context), state), session(tool_context)
+        once = (call_id(tool_context), {"tool": tool.name, "arguments": exactly(**args)})
+        subject = session(tool_context)
         try:
             ruling = await guard.rule(state, subject=subject, once=once)
         except HumanNeeded:
@@ -120,9 +122,9 @@ def confirmation(guard: Guard) -> Callable[..., Awaitable[bool]]:
     """
 
     async def required(**given: Any) -> bool:  # noqa: ANN401 - the tool's own arguments
-        once = tool_call(**given)
+        once, shown = tool_call(**given), arguments(**given)
         try:
-            ruling = await guard.rule(once[1], subject=session(**given), once=once)
+            ruling = await guard.rule(shown, subject=session(**given), once=once)
         except HumanNeeded:
             return True
         return ruling.blocked

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from google.adk.labs.classifiers import (
     BaseClassifier,
@@ -17,19 +16,17 @@ from google.adk.labs.classifiers import (
     Question,
     ScoreAnswer,
 )
-from google.genai import types
 from pydantic import PrivateAttr
 
 from ... import kinds
 from ...answers import Answer
-from ...errors import DeclarationError
 from ...gateway import Gateway
 from ...lens import Lens
 from ...points import DecisionPoint
 from ...questions import Outcome, Value
 from ...records import Decision
 from ...state import State
-from .seeing import plain, text_of, worded
+from .seeing import readable, worded
 
 HALF: Final = 0.5  # where a probability becomes a truth, for records: `classify` knows no threshold
 LABEL: Final = "Which label fits?"  # what is asked where the question brings no instructions
@@ -43,8 +40,8 @@ class PointsmanClassifier(BaseClassifier):
 
     Answers carry the provider's own distribution; the gateway's threshold only decides whether
     the provider or *current* answers. Where one question of several is undecided, *current*
-    answers all of them, once. It alone answers what a provider cannot be asked: input with
-    parts other than text, more options than a choice may have.
+    answers all of them, once. It alone answers what a provider cannot be asked: input that is
+    more than words, or none; more options than a choice may have.
 
     `classify` is given no context: the decision is about the session bound around it, by
     `PointsmanPlugin` or `gateway.session`.
@@ -83,40 +80,25 @@ class PointsmanClassifier(BaseClassifier):
             NoAnswer: The provider is not believed, and the plan has no fallback.
 
         """
-        with ExitStack() as collecting:
-            call = _Call(input, questions, self._gateway, collecting)
-            said = await self._classified(call)
-        return said or _response(call.decisions[-1], questions)
+        decision = await self._gateway.decide(self._classified, _Call(input, questions))
+        return decision.value or _response(decision, questions)
 
 
-class _Call:
-    """One call of `classify`, and what was decided where anybody besides *current* is asked."""
+class _Call(NamedTuple):
+    """One call of `classify`."""
 
-    def __init__(
-        self,
-        input: ClassifierInput,  # noqa: A002 - ADK's name
-        questions: Mapping[str, Question],
-        gateway: Gateway,
-        collecting: ExitStack,
-    ) -> None:
-        self.input, self.questions = input, questions
-        self.decisions: Sequence[Decision[Any]] = ()
-        self._gateway, self._collecting = gateway, collecting
+    input: ClassifierInput
+    questions: Mapping[str, Question]
 
     def shown(self) -> State:
         """
-        Give what deciders are shown, and collect what they answer from here on.
+        Give what deciders are shown.
 
         Raises:
-            DeclarationError: It holds more than words.
+            DeclarationError: It holds more than words, or none.
 
         """
-        self.decisions = self._collecting.enter_context(self._gateway.collect())
-        if not isinstance(self.input, types.Content):
-            return plain(self.input)  # type: ignore[no-any-return]
-        if not all(part.text for part in self.input.parts or []):
-            raise DeclarationError("the input holds more than words")
-        return text_of(self.input)
+        return readable(self.input)
 
 
 def _asked(call: _Call) -> Mapping[str, kinds.Question]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Never
 
 from google.adk.agents import Context
 from google.adk.events import Event
@@ -12,11 +12,13 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from ...consulting import Consultation
+from ...errors import DeclarationError
 from ...gateway import Gateway
+from ...lens import Lens
 from ...points import DecisionPoint
 from ...questions import Ask, Choice
 from .lenses import session
-from .seeing import text_of, worded
+from .seeing import readable, text_of, worded
 
 OPEN: Final = 1000  # models at work; beyond it the oldest is taken for one that never answers
 WHO: Final = "Which agent takes the user's message?"
@@ -30,8 +32,9 @@ class Handoff:
     The callbacks of an agent with sub-agents, whose hand-offs a decision point makes.
 
     Asked only where the user spoke last: after a tool's result or a hand-off the model goes on.
-    It goes on as well where the plan is `current`, where nobody was sure, and where the answer
-    is no agent that this one may hand over to.
+    It goes on as well where the plan is `current`, where nobody was sure, where the answer is no
+    agent that this one may hand over to, and where a provider cannot be asked: the message holds
+    more than words, or there are more agents than a choice may have options.
 
     Args:
         gateway: Decides who answers.
@@ -45,6 +48,7 @@ class Handoff:
         self, gateway: Gateway, point: str | DecisionPoint, question: Choice | None = None
     ) -> None:
         self._gateway, self._point, self._question = gateway, point, question
+        self._unasked = gateway.point(point, question or _whom, lens=_UNASKED)(_goes_on)
         self._open: dict[str, Consultation] = {}  # by invocation, until its model has answered
 
     async def before_model_callback(
@@ -59,11 +63,17 @@ class Handoff:
             NoAnswer: The provider is not believed, and the plan has no fallback.
 
         """
-        invocation: Any = callback_context.get_invocation_context()
-        agent, said = invocation.agent, text_of(callback_context.user_content)
-        if not said or not agent.sub_agents or not _spoke_last(callback_context.session.events):
+        if self._gateway.untouched(self._point):
             return None
-        ask = Ask(said, {_NAME: self._question or _whom(agent)})
+        agent: Any = callback_context.get_invocation_context().agent
+        if not agent.sub_agents or not _spoke_last(callback_context.session.events):
+            return None
+        try:
+            shown = readable(callback_context.user_content)
+            ask = Ask(shown, {_NAME: self._question or _whom(agent)})
+        except DeclarationError as why:
+            await self._gateway.decide(self._unasked, callback_context, why)
+            return None
         subject = session(callback_context)
         consultation = self._gateway.consultation(self._point, ask, subject=subject)
         decision = await consultation.ask()
@@ -103,9 +113,22 @@ class Handoff:
 
 
 def _spoke_last(events: Sequence[Event]) -> bool:
-    return bool(events) and events[-1].author == "user" and bool(text_of(events[-1].content))
+    said = (event for event in reversed(events) if event.content is not None)
+    last = next(said, None)  # others hold only what a callback wrote into the state
+    return last is not None and last.author == "user" and bool(text_of(last.content))
 
 
 def _whom(agent: Any) -> Choice:  # noqa: ANN401 - an agent of any kind
     options = {one.name: worded(one.description) for one in agent.sub_agents}
     return Choice(WHO, {**options, agent.name: _STAYS})
+
+
+def _goes_on(context: Context, why: DeclarationError) -> None:
+    """Let the model decide."""
+
+
+def _unaskable(_: Context, why: DeclarationError) -> Never:
+    raise why
+
+
+_UNASKED = Lens(state=_unaskable, session=session, write=str)

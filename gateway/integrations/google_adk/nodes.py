@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from google.adk.events import RequestInput
 from google.adk.workflow import DEFAULT_ROUTE, Workflow
 
 from ...errors import Fault, HumanNeeded, raise_all
 from ...questions import Choice, Predicate, Question
-
-BY_A_PERSON: Final = "Nobody else could decide. What is to be done?"
+from ..words import BY_A_PERSON
 
 
 def person_needed(

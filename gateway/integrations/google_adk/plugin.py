@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from google.adk.agents import Context, InvocationContext
@@ -13,7 +14,8 @@ from google.adk.tools.base_tool import BaseTool
 from ...context import Session
 from ...gateway import Gateway
 from ...guarding import Guard
-from .callbacks import BLOCKED, input_guardrail, output_guardrail, tool_guardrail
+from ..words import BLOCKED
+from .callbacks import input_guardrail, output_guardrail, tool_guardrail
 
 
 class PointsmanPlugin(BasePlugin):
@@ -52,21 +54,23 @@ class PointsmanPlugin(BasePlugin):
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Bind ADK's session, until the run ends."""
-        bound = self._gateway.session(invocation_context.session.id)
-        self._sessions[invocation_context.invocation_id] = bound.__enter__()
+        bound, run = self._gateway.session(invocation_context.session.id), invocation_context
+        self._sessions[run.invocation_id] = bound.__enter__()
+        # of the end of a run that is cancelled, ADK tells no plugin
+        weakref.finalize(run, self._leave, run.invocation_id).atexit = False
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Let go of the session."""
-        self._leave(invocation_context)
+        self._leave(invocation_context.invocation_id)
 
     async def on_run_error_callback(
         self, *, invocation_context: InvocationContext, error: Exception
     ) -> None:
         """Let go of the session."""
-        self._leave(invocation_context)
+        self._leave(invocation_context.invocation_id)
 
-    def _leave(self, invocation: InvocationContext) -> None:
-        bound = self._sessions.pop(invocation.invocation_id, None)
+    def _leave(self, invocation: str) -> None:
+        bound = self._sessions.pop(invocation, None)
         if bound is not None:
             bound.__exit__(None, None, None)
 

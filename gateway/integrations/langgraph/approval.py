@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...errors import DeclarationError, HumanNeeded
 from ...lens import Lens
 from .. import needs
-from .review import rejection
+from ..named import Named
+from ..words import REFUSED
+from .review import Reviews, now
 from .seeing import last_user_text, messages_of, thread
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
     from langchain_core.messages import AIMessage, ToolMessage
+    from langgraph.config import get_config
     from langgraph.types import Command
 except ImportError as missing:
     raise needs("langgraph", "LangChain and LangGraph") from missing
 
 if TYPE_CHECKING:
     from ...gateway import Gateway
-    from ...guarding import Guard
+    from ...guarding import Guard, Ruling
     from ...points import DecisionPoint
     from ...questions import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MESSAGE = "This tool call was not allowed, and the tool was not run."
+ALONE = "A person must decide on this call. Make it again, as the only call of a message."
+_SENT = "__pregel_push"  # how the path begins of a task that runs one call of a message
 
 
-def _called(request: ToolCallRequest) -> dict[str, Any]:
+def _called(*args: object) -> dict[str, Any]:
     """Show the tool, what it is called with, and what a user asked for."""
+    request = _requested(args)
     call = request.tool_call
     shown: dict[str, Any] = {"tool": call["name"], "arguments": call["args"]}
     try:
@@ -39,16 +45,30 @@ def _called(request: ToolCallRequest) -> dict[str, Any]:
         return shown
 
 
-TOOL_CALL = Lens(state=_called, session=thread)
-"""A function of one `ToolCallRequest`, such as the `when` of `HumanInTheLoopMiddleware`."""
+def _requested(args: tuple[object, ...]) -> ToolCallRequest:
+    """Find the request: the object of a method stands before it."""
+    return cast("ToolCallRequest", args[-1])
 
 
-def per_call(request: ToolCallRequest) -> tuple[str, object] | None:
+TOOL_CALL = Lens(state=_called, session=thread, blocks=True)
+"""
+A function of one `ToolCallRequest`, such as the `when` of `HumanInTheLoopMiddleware`.
+
+Of a truth: true stops the call, until a person approves it.
+"""
+
+
+def per_call(*args: object) -> tuple[str, object] | None:
     """
     Name a tool call: by its message and its id, for models repeat ids in a conversation.
 
     Nothing is remembered where the run has no `thread_id`: it cannot be resumed.
+
+    Args:
+        *args: Of a function of one `ToolCallRequest`, or of a method.
+
     """
+    request = _requested(args)
     call = request.tool_call
     if not thread():
         return None
@@ -56,12 +76,18 @@ def per_call(request: ToolCallRequest) -> tuple[str, object] | None:
 
 
 def _message(request: ToolCallRequest) -> str:
+    calling = _calling(request)
+    return (calling and calling.id) or ""
+
+
+def _calling(request: ToolCallRequest) -> AIMessage | None:
+    """Find the message that makes the call."""
     for message in reversed(messages_of(request.state)):
         if isinstance(message, AIMessage) and any(
             one["id"] == request.tool_call["id"] for one in message.tool_calls
         ):
-            return message.id or ""
-    return ""
+            return message
+    return None
 
 
 def approval_when(
@@ -73,9 +99,28 @@ def approval_when(
     Wrap the `when` of `HumanInTheLoopMiddleware`: whether a person must approve a tool call.
 
     LangChain asks it again when the run is resumed; if the answer were another one by then,
-    the tool would run although a person rejected it. Here it stands, for the same call.
+    the tool would run although a person rejected it. Here it stands, for the same call; and
+    where it is not known what was answered, a run that is resumed with a person's decision
+    needs that person.
     """
-    return gateway.point(point, question, lens=TOOL_CALL, once=per_call)
+    name = point if isinstance(point, str) else point.name
+
+    def decorate(function: F) -> F:
+        reviews = Reviews(name)
+        decided = gateway.point(point, question, lens=TOOL_CALL, once=per_call)(function)
+
+        @functools.wraps(decided)
+        def when(*args: Any) -> Any:  # noqa: ANN401 - the host's own
+            since, call = now(), _key(per_call(*args))
+            decision = gateway.decide_sync(decided, *args)
+            if decision.value or not reviews.due(decision.record, since, call):
+                return decision.value
+            reviews.note(call)
+            return True
+
+        return cast("F", when)
+
+    return decorate
 
 
 class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -86,19 +131,25 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
     each call, and resumed by `{"type": "approve"}` or `{"type": "reject"}`. A ruling stands
     over resumes, also in another process where a journal is kept.
 
+    A `ToolNode` without an agent runs all calls of a message in one task, where LangGraph cannot
+    tell whose answer is whose: a call that needs a person is refused there unless it is alone.
+
     Args:
         guard: Rules on `TOOL_CALL`'s state: tool, arguments, and what the user asked for.
         tools: Names of the tools that it rules on; absent: all.
         message: What the model reads in place of the tool's result.
 
+    Raises:
+        SetupError: *tools* is one text.
+
     """
 
     def __init__(
-        self, guard: Guard, *, tools: Collection[str] | None = None, message: str = MESSAGE
+        self, guard: Guard, *, tools: Collection[str] | None = None, message: str = REFUSED
     ) -> None:
         super().__init__()
         self._guard, self._message = guard, message
-        self._tools = None if tools is None else frozenset(tools)
+        self._tools, self._reviews = Named(tools, guard.point.name), Reviews.of(guard)
 
     @property
     def name(self) -> str:
@@ -113,13 +164,12 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
         """Run the tool unless it is blocked."""
         if not self._rules(request):
             return handler(request)
+        since, once = now(), per_call(request)
         try:
-            ruling = self._guard.rule_sync(
-                _called(request), subject=thread(), once=per_call(request)
-            )
+            ruling = self._guard.rule_sync(_called(request), subject=thread(), once=once)
         except HumanNeeded as needed:
-            return _reviewed(needed, request, self._message) or handler(request)
-        return _refused(request, self._message) if ruling.blocked else handler(request)
+            return self._reviewed(needed.id, request, once) or handler(request)
+        return self._ended(ruling, since, request, once) or handler(request)
 
     async def awrap_tool_call(
         self,
@@ -129,29 +179,61 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
         """As `wrap_tool_call`."""
         if not self._rules(request):
             return await handler(request)
+        since, once = now(), per_call(request)
         try:
-            ruling = await self._guard.rule(
-                _called(request), subject=thread(), once=per_call(request)
-            )
+            ruling = await self._guard.rule(_called(request), subject=thread(), once=once)
         except HumanNeeded as needed:
-            return _reviewed(needed, request, self._message) or await handler(request)
-        return _refused(request, self._message) if ruling.blocked else await handler(request)
+            return self._reviewed(needed.id, request, once) or await handler(request)
+        return self._ended(ruling, since, request, once) or await handler(request)
 
     def _rules(self, request: ToolCallRequest) -> bool:
-        return self._tools is None or request.tool_call["name"] in self._tools
+        bound = (one.name for one in getattr(request.runtime, "tools", ()))
+        return self._tools.rules(request.tool_call["name"], bound)
+
+    def _ended(
+        self,
+        ruling: Ruling,
+        since: float,
+        request: ToolCallRequest,
+        once: tuple[str, object] | None,
+    ) -> ToolMessage | None:
+        """Give what the model reads; None: the tool runs."""
+        if ruling.blocked:
+            return _refused(request, self._message)
+        record = ruling.decision.record
+        if self._reviews and self._reviews.due(record, since, _key(once)):
+            return self._reviewed(record.id, request, once)
+        return None
+
+    def _reviewed(
+        self, decision: str, request: ToolCallRequest, once: tuple[str, object] | None
+    ) -> ToolMessage | None:
+        assert self._reviews is not None
+        if _crowded(request):
+            return _refused(request, ALONE)
+        call = request.tool_call
+        shown = {
+            "type": "tool_approval",
+            "tool_call_id": call["id"],
+            "name": call["name"],
+            "args": call["args"],
+            "description": (request.tool and request.tool.description) or "",
+        }
+        said = self._reviews.rejection(decision, _key(once), shown)
+        return None if said is None else _refused(request, said or self._message)
 
 
-def _reviewed(needed: HumanNeeded, request: ToolCallRequest, message: str) -> ToolMessage | None:
-    call = request.tool_call
-    shown = {
-        "type": "tool_approval",
-        "tool_call_id": call["id"],
-        "name": call["name"],
-        "args": call["args"],
-        "description": (request.tool and request.tool.description) or "",
-    }
-    said = rejection(needed, shown)
-    return None if said is None else _refused(request, said or message)
+def _key(once: tuple[str, object] | None) -> str | None:
+    return None if once is None else repr(once)
+
+
+def _crowded(request: ToolCallRequest) -> bool:
+    """Whether other calls run in the same task: LangGraph counts its interrupts in any order."""
+    calling = _calling(request)
+    if calling is not None and len(calling.tool_calls) == 1:
+        return False
+    path = get_config().get("metadata", {}).get("langgraph_path") or ()
+    return path[:1] != (_SENT,)
 
 
 def _refused(request: ToolCallRequest, message: str) -> ToolMessage:

@@ -12,7 +12,7 @@ import msgspec
 from ...errors import DeclarationError
 from ...lens import Lens, OnceOf
 from .. import needs
-from .seeing import configured, current_decides, last_user_text, thread, value_of
+from .seeing import configured, last_user_text, states, thread, value_of
 
 try:
     from langgraph.types import Command
@@ -59,7 +59,7 @@ def showing(lens: Lens, *keys: str) -> Lens:
     """
 
     def state(*args: object, **kwargs: object) -> Any:  # noqa: ANN401 - a host's own state
-        for one in (*args, *kwargs.values()):
+        for one in states(*args, **kwargs):
             shown = {key: value_of(one, key) for key in keys}
             if any(value is not None for value in shown.values()):
                 return shown[keys[0]] if len(keys) == 1 else shown
@@ -73,12 +73,18 @@ def per_task(lens: Lens) -> OnceOf:
     Let a decision stand for the task of the graph that makes it: `once=per_task(EDGE)`.
 
     A node that decides before `interrupt()` is run again on resume; so is a task that is
-    retried. Nothing is remembered where the run has no `thread_id`, or outside of a graph.
+    retried. Nothing is remembered where the run has no `thread_id`, outside of a graph, or
+    where there is nothing that deciders could be shown.
     """
 
     def once(*args: object, **kwargs: object) -> tuple[str, object] | None:
         task = str(configured().get(_TASK, "")).rpartition(":")[2]
-        return (task, lens.state(*args, **kwargs)) if task and thread() else None
+        if not task or not thread():
+            return None
+        try:
+            return task, lens.state(*args, **kwargs)
+        except DeclarationError:  # today's function decides
+            return None
 
     return once
 
@@ -111,14 +117,10 @@ def fan_out(
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if current_decides(gateway, function):
-                return await function(*args, **kwargs)
             return written(await gateway.decide(function, *args, **kwargs), args, kwargs)
 
         @functools.wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if current_decides(gateway, function):
-                return function(*args, **kwargs)
             return written(gateway.decide_sync(function, *args, **kwargs), args, kwargs)
 
         around: Any = asynchronous if iscoroutinefunction(function) else synchronous

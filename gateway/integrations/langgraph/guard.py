@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired, cast
 
 from ...errors import HumanNeeded, SetupError
 from ...state import frozen
-from .. import needs
-from .review import rejection
-from .seeing import messages_of, text_of, thread, value_of
+from .. import needs, rails
+from ..words import BLOCKED
+from .review import Reviews, now
+from .seeing import as_data, is_user, messages_of, text_of, thread, value_of
 
 try:
     from langchain.agents.middleware import (
@@ -20,7 +22,8 @@ try:
         ModelResponse,
         hook_config,
     )
-    from langchain_core.messages import AIMessage, HumanMessage
+    from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
     from langchain_core.runnables.config import ensure_config, var_child_runnable_config
     from langgraph.constants import TAG_NOSTREAM
 except ImportError as missing:
@@ -30,10 +33,34 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from ...guarding import Guard, Ruling
+    from ...points import DecisionPoint
+    from ...state import State
 
-MESSAGE = "I cannot help with that."
 WITHHELD = "(withheld)"
-BLOCKED = "pointsman_blocked"  # in the `response_metadata` of what stands in place: the point
+MARK = "pointsman_blocked"  # in the `response_metadata` of what stands in place: the point
+
+
+RULED = "pointsman_ruled"  # in the graph's state: point → what it has ruled on, without its words
+
+
+class Guarded(AgentState[Any]):
+    """A state that says which messages were ruled on, as plain data."""
+
+    pointsman_ruled: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
+
+
+class _Heard(NamedTuple):
+    """What users said that was not ruled on yet."""
+
+    new: Sequence[BaseMessage]
+    text: str
+    state: State
+    once: tuple[str, object] | None
+    since: float
+
+    @property
+    def call(self) -> str | None:
+        return None if self.once is None else self.once[0]
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -45,7 +72,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
     with *output*, `stream_mode="messages"` gives it whole, not token by token.
 
     Args:
-        input: Rules on the text of what users said since the model spoke last.
+        input: Rules on the text of what users said, on each message once, wherever it stands.
         output: Rules on the text of each reply; tool calls are for `ApprovalMiddleware`.
         message: What the user reads in place of what was blocked.
 
@@ -55,12 +82,14 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
 
     """
 
+    state_schema = Guarded
+
     def __init__(
         self,
         *,
         input: Guard | None = None,  # noqa: A002 - the shared word of all integrations
         output: Guard | None = None,
-        message: str = MESSAGE,
+        message: str = BLOCKED,
     ) -> None:
         super().__init__()
         if output is not None and output.point.on_undecided == "human":
@@ -68,6 +97,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
             problem = "a person cannot approve a reply that is made anew on resume"
             raise SetupError.of(output.point.name, problem, fix)
         self._input, self._output, self._message = input, output, message
+        self._reviews = None if input is None else Reviews.of(input)
 
     @property
     def name(self) -> str:
@@ -79,35 +109,51 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Rule on what users said since the model spoke last."""
-        new = _new(state)
-        if self._input is None or not new:
+        """Rule on what users said that was not ruled on yet."""
+        if self._input is None or (heard := _heard(state, self._input.point)) is None:
             return None
-        text, once = _heard(new)
         try:
-            ruling = self._input.rule_sync(text, subject=thread(), once=once)
+            ruling = self._input.rule_sync(heard.state, subject=thread(), once=heard.once)
         except HumanNeeded as needed:
-            return None if _approved(needed, text) else self._stopped(new)
-        return self._stopped(new) if ruling.blocked else None
+            return self._reviewed(needed.id, state, heard)
+        return self._ended(ruling, state, heard)
 
     @hook_config(can_jump_to=["end"])
     async def abefore_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """As `before_model`."""
-        new = _new(state)
-        if self._input is None or not new:
+        if self._input is None or (heard := _heard(state, self._input.point)) is None:
             return None
-        text, once = _heard(new)
         try:
-            ruling = await self._input.rule(text, subject=thread(), once=once)
+            ruling = await self._input.rule(heard.state, subject=thread(), once=heard.once)
         except HumanNeeded as needed:
-            return None if _approved(needed, text) else self._stopped(new)
-        return self._stopped(new) if ruling.blocked else None
+            return self._reviewed(needed.id, state, heard)
+        return self._ended(ruling, state, heard)
 
-    def _stopped(self, new: Sequence[HumanMessage]) -> dict[str, Any]:
+    def _ended(self, ruling: Ruling, state: object, heard: _Heard) -> dict[str, Any]:
+        if ruling.blocked:
+            return self._stopped(heard)
+        record = ruling.decision.record
+        if self._reviews and self._reviews.due(record, heard.since, heard.call):
+            return self._reviewed(record.id, state, heard)
+        return self._passed(state)
+
+    def _reviewed(self, decision: str, state: object, heard: _Heard) -> dict[str, Any]:
+        assert self._reviews is not None
+        shown = {"type": "guardrail", "text": heard.text}
+        said = self._reviews.rejection(decision, heard.call, shown)
+        return self._passed(state) if said is None else self._stopped(heard)
+
+    def _passed(self, state: object) -> dict[str, Any]:
         assert self._input is not None
-        withheld = [HumanMessage(WITHHELD, id=one.id, name=one.name) for one in new]
+        ruled = [_digest(one) for one in messages_of(state) if is_user(one)]
+        others = value_of(state, RULED) or {}
+        return {RULED: {**others, self._input.point.name: ruled}}
+
+    def _stopped(self, heard: _Heard) -> dict[str, Any]:
+        assert self._input is not None
+        withheld = [HumanMessage(WITHHELD, id=one.id, name=one.name) for one in heard.new]
         instead = self._instead(self._input.point.name)
         return {"messages": [*withheld, instead], "jump_to": "end"}
 
@@ -122,7 +168,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         with _unstreamed():
             response = handler(request)
         text = _replied(response)
-        return self._let(response, text and self._output.rule_sync(text, subject=thread()))
+        if not text:
+            return response
+        shown = rails.output_state(self._output.point, text)
+        return self._let(response, self._output.rule_sync(shown, subject=thread()))
 
     async def awrap_model_call(
         self,
@@ -135,17 +184,20 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         with _unstreamed():
             response = await handler(request)
         text = _replied(response)
-        return self._let(response, text and await self._output.rule(text, subject=thread()))
+        if not text:
+            return response
+        shown = rails.output_state(self._output.point, text)
+        return self._let(response, await self._output.rule(shown, subject=thread()))
 
-    def _let(self, response: ModelResponse[Any], ruling: Ruling | str) -> ModelResponse[Any]:
-        if isinstance(ruling, str) or not ruling.blocked:
+    def _let(self, response: ModelResponse[Any], ruling: Ruling) -> ModelResponse[Any]:
+        if not ruling.blocked:
             return response
         replied = next(one for one in response.result if isinstance(one, AIMessage))
         return ModelResponse(result=[self._instead(ruling.decision.record.point, replied)])
 
     def _instead(self, point: str, reply: AIMessage | None = None) -> AIMessage:
         """Keep a reply's id, which replaces, and its tokens, which were paid; nothing else."""
-        marked = {BLOCKED: point}
+        marked = {MARK: point}
         if reply is None:
             return AIMessage(self._message, response_metadata=marked)
         return AIMessage(
@@ -160,7 +212,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
     def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """End the run after a blocked reply: one that lacks what it was to fill is asked anew."""
         last = state["messages"][-1]
-        blocked = isinstance(last, AIMessage) and BLOCKED in last.response_metadata
+        blocked = isinstance(last, AIMessage) and MARK in last.response_metadata
         return {"jump_to": "end"} if blocked else None
 
     @hook_config(can_jump_to=["end"])
@@ -171,31 +223,51 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         return self.after_model(state, runtime)
 
 
-def _new(state: object) -> Sequence[HumanMessage]:
-    """List what users said since the model spoke last; also what was added on resume."""
-    new: list[HumanMessage] = []
-    for message in reversed(messages_of(state) if value_of(state, "messages") else ()):
-        if isinstance(message, AIMessage):
-            break
-        if isinstance(message, HumanMessage) and message.text:
-            new.insert(0, message)
-    return new
+def _heard(state: object, point: DecisionPoint) -> _Heard | None:
+    """
+    Gather what users said that *point* has not ruled on; None: nothing.
 
-
-def _heard(new: Sequence[HumanMessage]) -> tuple[str, tuple[str, object] | None]:
-    """Give the text to be ruled on, and what makes the ruling stand over a resume."""
+    A message may stand before what agents said: handed over, or sent with the start of a reply.
+    """
+    messages = messages_of(state) if value_of(state, "messages") else ()
+    known: Mapping[str, Sequence[str]] = value_of(state, RULED) or {}
+    ruled = frozenset(known.get(point.name, ()))
+    new = [one for one in messages if _says(one) and _digest(one) not in ruled]
+    if not new:
+        return None
     text = "\n\n".join(map(text_of, new))
     last = new[-1].id
-    return text, (last, text) if last and thread() else None
+    once = (last, text) if last and thread() else None
+    return _Heard(new, text, _shown(point, messages, new, text), once, now())
 
 
-def _approved(needed: HumanNeeded, text: str) -> bool:
-    return rejection(needed, {"type": "guardrail", "text": text}) is None
+def _shown(
+    point: DecisionPoint, messages: Sequence[BaseMessage], new: Sequence[BaseMessage], text: str
+) -> State:
+    """Show a point of your own the text; one that reads `text`, the history besides."""
+    if "text" not in point.reads:
+        return text
+    before = [one for one in messages if one not in new and text_of(one)]
+    return rails.input_state(point, [_plain(one) for one in (*before, *new)])
+
+
+def _plain(message: BaseMessage) -> dict[str, str]:
+    said = as_data(message)
+    return {"role": said["role"], "content": said["content"]}
+
+
+def _says(message: BaseMessage) -> bool:
+    return is_user(message) and text_of(message) not in ("", WITHHELD)
+
+
+def _digest(message: BaseMessage) -> str:
+    """Name a message and its text: one that a host edits is another."""
+    return sha256(f"{message.id}/{text_of(message)}".encode()).hexdigest()[:32]
 
 
 def _replied(response: ModelResponse[Any]) -> str:
     said = (one for one in response.result if isinstance(one, AIMessage))
-    replied = (text_of(one) for one in said if BLOCKED not in one.response_metadata)
+    replied = (text_of(one) for one in said if MARK not in one.response_metadata)
     structured = response.structured_response
     written = () if structured is None else (frozen(structured)[1],)
     return "\n\n".join(filter(None, (*replied, *written)))

@@ -14,7 +14,8 @@ from ...lens import Lens
 from ...points import DecisionPoint
 from ...questions import Choice
 from .. import needs
-from .seeing import last_user_text, thread
+from ..words import STAY, WHO, takes_over
+from .seeing import is_user, last_user_text, thread
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -30,11 +31,7 @@ try:
 except ImportError as missing:
     raise needs("langgraph", "LangChain and LangGraph") from missing
 
-WHO = "Which agent should take over the conversation?"
-STAY = "stay"
-_STAYS = "None of them: whoever has the conversation goes on"
-_PREFIX = "transfer_to_"  # what the tools of LangGraph's supervisor and swarm are called
-_DESTINATION = "__handoff_destination"  # in the metadata of those with another name
+_DESTINATION = "__handoff_destination"  # how supervisor and swarm mark their hand-off tools
 
 
 class _Turn(msgspec.Struct, frozen=True):
@@ -72,7 +69,7 @@ class _Said(msgspec.Struct, frozen=True):
 
 
 def _asked(turn: _Turn) -> Choice:
-    return Choice(turn.question, {STAY: _STAYS}, STAY, open=True).offering(turn.options())
+    return takes_over(turn.question).offering(turn.options())
 
 
 def _run(turn: _Turn) -> _Said:
@@ -130,7 +127,7 @@ class _Handoffs:
         self, tools: Sequence[Any], messages: Sequence[BaseMessage], run: Callable[[], Any]
     ) -> _Turn | None:
         """None: no user spoke last, so that it would be decided about the same words again."""
-        if not tools or not messages or not isinstance(messages[-1], HumanMessage):
+        if not tools or not messages or not is_user(messages[-1]):
             return None
         return _Turn(self._question, tools, messages, run)
 
@@ -276,17 +273,16 @@ class HandoffMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _handing(tools: Sequence[Any]) -> tuple[BaseTool, ...]:
     """
-    Select the tools that hand off; one that needs arguments is for the model to call.
+    Select the tools that are marked to hand off; one that needs arguments is the model's to call.
 
-    By name: the prebuilt supervisor keeps them in a set, in another order in each process.
+    In order of names: the prebuilt supervisor keeps them in a set, each process in its own order.
     """
     plain = (one for one in tools if isinstance(one, BaseTool) and not one.args)
     return tuple(sorted(filter(_agent_of, plain), key=_agent_of))
 
 
 def _agent_of(tool: BaseTool) -> str:
-    to = (tool.metadata or {}).get(_DESTINATION)
-    return str(to) if to else tool.name.partition(_PREFIX)[2]
+    return str((tool.metadata or {}).get(_DESTINATION) or "")
 
 
 def _messages(given: LanguageModelInput) -> Sequence[BaseMessage]:

@@ -12,7 +12,7 @@ from ...gateway import Gateway
 from ...lens import Lens
 from ...points import DecisionPoint
 from .. import needs
-from .seeing import as_data, current_decides, thread
+from .seeing import as_data, thread
 
 try:
     from langchain_core.decisions import (
@@ -84,18 +84,10 @@ class PointsmanDecisionModel(BaseDecisionModel):
         return "pointsman"
 
     def _classify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
-        if current_decides(self.gateway, self._at_once):
-            given = self._at_once(state, questions)
-            if isinstance(given, ClassifierResponse):  # else the plan has changed meanwhile
-                return given
         decision = self.gateway.decide_sync(self._at_once, state, questions)
         return _response(decision, questions)
 
     async def _aclassify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
-        if current_decides(self.gateway, self._awaited):
-            given = await self._awaited(state, questions)
-            if isinstance(given, ClassifierResponse):
-                return given
         decision = await self.gateway.decide(self._awaited, state, questions)
         return _response(decision, questions)
 

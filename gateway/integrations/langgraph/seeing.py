@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import DeclarationError
-from ...settings import CURRENT
-from ...wrapping import wrapped_in
 from .. import needs
 
 try:
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ChatMessage
     from langchain_core.messages.utils import convert_to_messages
     from langgraph.config import get_config
+    from pydantic import BaseModel
 except ImportError as missing:
     raise needs("langgraph", "LangChain and LangGraph") from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...gateway import Gateway
     from ...state import State
 
 _ROLES = {"human": "user", "ai": "assistant"}
+_USERS = ("human", "user")
 
 
 def thread(*_: object, **__: object) -> str | None:
@@ -40,11 +38,6 @@ def configured() -> Mapping[str, Any]:
         return {}
 
 
-def current_decides(gateway: Gateway, wrapped: Callable[..., Any]) -> bool:
-    """Whether nobody but the wrapped function decides now: it can be called as it is."""
-    return gateway.plan(wrapped_in(gateway, wrapped)[0].point).provider == CURRENT
-
-
 def last_user_text(*args: object, **kwargs: object) -> str:
     """
     Give what a user said last, of the first argument that has messages.
@@ -53,8 +46,7 @@ def last_user_text(*args: object, **kwargs: object) -> str:
         DeclarationError: There are no messages, or a user's last one has no text.
 
     """
-    said = (one for one in reversed(messages_of(*args, **kwargs)) if isinstance(one, HumanMessage))
-    last = next(said, None)
+    last = next(filter(is_user, reversed(messages_of(*args, **kwargs))), None)
     if last is None or not text_of(last):
         raise DeclarationError("the state has no message of a user's, or its last has no text")
     return text_of(last)
@@ -79,12 +71,34 @@ def messages_of(*args: object, **kwargs: object) -> Sequence[BaseMessage]:
         DeclarationError: No argument has any.
 
     """
-    for one in (*args, *kwargs.values()):
+    for one in states(*args, **kwargs):
         listed = one if isinstance(one, list) else value_of(one, "messages")
         if listed:
             return convert_to_messages(cast("Any", listed))
+        if listed is not None:
+            break  # it is the state, and it has none
     how = 'lens=showing(EDGE, "key")'
     raise DeclarationError(f"the state has no messages; say which keys are shown: {how}")
+
+
+def states(*args: object, **kwargs: object) -> Sequence[object]:
+    """
+    List the arguments of a call, the likeliest to be the graph's state first.
+
+    LangGraph gives it as the last positional one: the object of a method stands before it.
+    """
+    own = args[1:] if len(args) > 1 and not _is_data(args[0]) else args
+    return (*reversed(own), *kwargs.values())
+
+
+def _is_data(value: object) -> bool:
+    return isinstance(value, Mapping | Sequence | BaseModel) or is_dataclass(value)
+
+
+def is_user(message: BaseMessage) -> bool:
+    """Whether a user said it, in any form in which a message says so."""
+    said = message.role if isinstance(message, ChatMessage) else message.type
+    return said in _USERS
 
 
 def value_of(state: object, key: str) -> Any:  # noqa: ANN401 - a host's own state
@@ -101,8 +115,9 @@ def text_of(message: BaseMessage) -> str:
 
 def as_data(message: BaseMessage) -> dict[str, Any]:
     """Give a message as a role, a text, and the tools it calls."""
+    role = message.role if isinstance(message, ChatMessage) else message.type
     said: dict[str, Any] = {
-        "role": _ROLES.get(message.type, message.type),
+        "role": _ROLES.get(role, role),
         "content": text_of(message),
     }
     if isinstance(message, AIMessage) and message.tool_calls:

@@ -102,4 +102,4 @@ def _passing(result: EvaluationResult) -> bool | None:
     return result.passing
 
 
-_LENS = Lens(state=_Judged.shown, read=_passing, write=bool)
+_LENS = Lens(state=_Judged.shown, read=_passing, write=bool, blocks=False)

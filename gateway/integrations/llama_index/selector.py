@@ -9,6 +9,7 @@ from llama_index.core.base.base_selector import BaseSelector, SelectorResult, Si
 from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 
+from ...errors import DeclarationError
 from ...gateway import Gateway
 from ...lens import Lens
 from ...points import DecisionPoint
@@ -27,10 +28,10 @@ class _Query(NamedTuple):
 
 
 class _Selected(NamedTuple):
-    """What today's selector gave, and the options that it gave it for."""
+    """What today's selector gave, and the choices that it gave it for."""
 
     result: SelectorResult
-    options: Sequence[str]
+    choices: Sequence[ToolMetadata]
 
 
 class PointsmanSelector(TodaysPrompts, BaseSelector):
@@ -39,7 +40,8 @@ class PointsmanSelector(TodaysPrompts, BaseSelector):
 
     The options are the names of the tools that come with the call; where those are absent or
     not one each, their numbers, from 1. A provider selects one; *current* alone is asked where
-    there are fewer than two choices, or more than a choice may have.
+    there are fewer than two choices, or more than a choice may have, or a query of no words or
+    with a picture.
 
     Args:
         gateway: Decides who selects.
@@ -65,11 +67,11 @@ class PointsmanSelector(TodaysPrompts, BaseSelector):
             return Choice(question, dict(zip(names, said, strict=True)))
 
         def selected(call: _Query) -> _Selected | str:
-            return _Selected(current.select(call.choices, call.query), options(call.choices))
+            return _Selected(current.select(call.choices, call.query), call.choices)
 
         async def aselected(call: _Query) -> _Selected | str:
             result = await current.aselect(call.choices, call.query)
-            return _Selected(result, options(call.choices))
+            return _Selected(result, call.choices)
 
         decided = gateway.point(point, asked, lens=_LENS)
         self._current, self._reason = current, reason
@@ -98,13 +100,16 @@ def options(choices: Sequence[ToolMetadata]) -> list[str]:
 
 
 def _shown(call: _Query) -> str:
+    if call.query.image_path or not call.query.query_str.strip():
+        raise DeclarationError("the query holds more than words, or none")
     return call.query.query_str
 
 
 def _outcome(said: _Selected) -> str | None:
     """Read what today's selector gave; several at once are no word of the point."""
     chosen = said.result.selections
-    return said.options[chosen[0].index] if len(chosen) == 1 else None
+    known = len(chosen) == 1 and 0 <= chosen[0].index < len(said.choices)
+    return options(said.choices)[chosen[0].index] if known else None
 
 
 _LENS = Lens(state=_shown, read=_outcome, write=str)

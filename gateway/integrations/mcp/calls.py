@@ -71,5 +71,9 @@ def _session(context: Any, *_: Any, **__: Any) -> str | None:  # noqa: ANN401 - 
     return session_of(context)
 
 
-TOOL_CALL = Lens(state=_state, session=_session)
-"""For a function of a middleware's context that decides about a call of a tool."""
+TOOL_CALL = Lens(state=_state, session=_session, blocks=True)
+"""
+For a function of a middleware's context that decides about a call of a tool.
+
+Of a truth: true stops the call.
+"""

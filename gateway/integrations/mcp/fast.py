@@ -20,11 +20,15 @@ from mcp import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from .calls import called
-from .gate import MALFORMED, Gate, can_ask, carried, own, required
+from .gate import MALFORMED, Gate, can_ask, carried, own
 from .rounds import Round, opened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import mcp_types
+    from fastmcp.server.context import Context
+    from fastmcp.tools.base import Tool
 
     from .calls import ToolCall
     from .gate import Verdict
@@ -53,33 +57,47 @@ class FastToolGate(Gate, Middleware):
         call = called(context)
         if call is None:
             raise ToolError(MALFORMED)
-        if not self._guards(call):
+        if call.tool not in self._tools:
             return await call_next(context)
         turn = opened(context.message.request_state, context.message.input_responses)
-        verdict = await self._ruled(context, call, turn)
-        if verdict == "person":
-            fast = context.fastmcp_context
-            assert fast is not None
-            if fast.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                return InputRequiredToolResult(required(self._ask(call), turn))
-            verdict = await self._asked(fast.session, call, fast.request_id)
+        try:
+            verdict = await self._ruled(context, call, turn)
+        except MCPError as error:
+            raise ToolError(error.message) from error
+        if isinstance(verdict, InputRequiredToolResult):
+            return verdict
         if verdict == "stop":
             raise ToolError(self._message)
         with _without_ours(context, turn):
             return _carried(await call_next(context), turn)
 
-    async def _ruled(self, context: MiddlewareContext[Any], call: ToolCall, turn: Round) -> Verdict:
-        try:
-            verdict = await self._judged(context, call, turn)
-        except MCPError as error:
-            raise ToolError(error.message) from error
-        return "stop" if verdict == "person" and not _reachable(context) else verdict
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[mcp_types.ListToolsRequest],
+        call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Take note of the tools that there are, to tell of names that are none of them."""
+        tools = await call_next(context)
+        self._tools.listed((one.name for one in tools), last=True)
+        return tools
+
+    async def _ruled(
+        self, context: MiddlewareContext[Any], call: ToolCall, turn: Round
+    ) -> Verdict | InputRequiredToolResult:
+        verdict = await self._judged(context, call, turn)
+        if verdict != "person":
+            return verdict
+        fast = context.fastmcp_context
+        if fast is None or not _reachable(fast):
+            return "stop"
+        if fast.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return InputRequiredToolResult(self._required(call, turn))
+        return await self._asked(fast.session, call, fast.request_id)
 
 
-def _reachable(context: MiddlewareContext[Any]) -> bool:
+def _reachable(fast: Context) -> bool:
     """Whether there is a client, and a person behind it who can be asked."""
-    fast = context.fastmcp_context
-    if fast is None or fast.request_context is None or fast.is_background_task:
+    if fast.request_context is None or fast.is_background_task:
         return False
     return can_ask(fast.session)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -23,6 +24,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ... import context as sessions
 from ...errors import HumanNeeded
 from .calls import ToolCall, called, session_of, shown
+from .names import Names
 from .rounds import KEY, PROCEED, Round, agreed, opened
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ DENIED = "This call was stopped by the server's policy."
 FAILED = "The server could not decide about this call, so that it was not made."
 MALFORMED = "The call names no tool, or its arguments are no object."
 LONGEST = 2000  # characters of arguments that a person is shown
+ASTRAL = 0x10000  # JSON writes what begins here as two numbers
 FORM = {
     "type": "object",
     "properties": {PROCEED: {"type": "boolean", "title": "Let it run"}},
@@ -46,10 +49,19 @@ Verdict: TypeAlias = Literal["run", "stop", "person"]
 
 
 def question(call: ToolCall) -> str:
-    """Write what a person is asked about *call*; what is too long to show is said to be cut."""
+    """
+    Write what a person is asked about *call*; what is too long to show is said to be cut.
+
+    What would not be seen, or would turn what is seen about, is written by its number.
+    """
     written = json.dumps(dict(call.arguments), ensure_ascii=False, default=repr)
+    written = "".join(one if one.isprintable() else _number(one) for one in written)
     cut = f" (the first {LONGEST} of {len(written)} characters)" if len(written) > LONGEST else ""
     return f"May the tool {call.tool!r} run with these arguments?{cut}\n{written[:LONGEST]}"
+
+
+def _number(glyph: str) -> str:
+    return f"\\u{ord(glyph):04x}" if ord(glyph) < ASTRAL else json.dumps(glyph)[1:-1]
 
 
 class Gate:
@@ -58,12 +70,15 @@ class Gate:
 
     Args:
         guard: Decides; what it blocks does not run.
-        tools: Names of the tools that are decided about; None: all.
+        tools: Names of the tools that are decided about, as clients write them; None: all.
         state: The call → what deciders are shown; absent: its name and arguments.
         subject: A middleware's context → who it is about; absent: the session, if the transport
             has one, else the gateway's own; a call without either is a subject of its own.
         message: What the client is told of a call that is stopped.
         ask: The call → what a person is asked about it.
+
+    Raises:
+        SetupError: *tools* is a text, or names none.
 
     """
 
@@ -77,11 +92,8 @@ class Gate:
         message: str = DENIED,
         ask: Callable[[ToolCall], str] = question,
     ) -> None:
-        self._guard, self._tools, self._state = guard, tools, state
+        self._guard, self._tools, self._state = guard, Names(guard, tools), state
         self._subject, self._message, self._ask = subject, message, ask
-
-    def _guards(self, call: ToolCall) -> bool:
-        return self._tools is None or call.tool in self._tools
 
     async def _judged(self, context: Any, call: ToolCall, turn: Round) -> Verdict:  # noqa: ANN401 - of either server
         """
@@ -93,24 +105,43 @@ class Gate:
         """
         if turn.said == "no":
             return "stop"
-        try:
-            ruling = await self._guard.rule(
-                self._state(call),
-                subject=self._about(context, turn),
-                once=(turn.call, dict(call.arguments)),
-            )
-        except HumanNeeded:
-            return "run" if turn.said == "yes" else "person"
-        except Exception as error:
-            told = {"point": self._guard.point.name, "error": type(error).__name__}
-            self._guard.gateway.tell("error", "mcp.gate_failed", told)
-            raise MCPError(INTERNAL_ERROR, FAILED) from error
+        with self._discreet():
+            try:
+                ruling = await self._guard.rule(
+                    self._state(call),
+                    subject=self._about(context, turn),
+                    once=(turn.call, dict(call.arguments)),
+                )
+            except HumanNeeded:
+                return "run" if turn.said == "yes" else "person"
         return "stop" if ruling.blocked else "run"
 
     async def _asked(self, session: ServerSession, call: ToolCall, request: RequestId) -> Verdict:
         """Ask the person within the request, as before 2026-07-28."""
-        reply = await session.elicit_form(self._ask(call), FORM, request)
+        with self._discreet():
+            reply = await session.elicit_form(self._ask(call), FORM, request)
         return "run" if agreed(reply.action, reply.content) == "yes" else "stop"
+
+    def _required(self, call: ToolCall, turn: Round) -> InputRequiredResult:
+        """Ask the person by ending the request, as since 2026-07-28."""
+        with self._discreet():
+            return required(self._ask(call), turn)
+
+    @contextlib.contextmanager
+    def _discreet(self) -> Iterator[None]:
+        """
+        Let no exception's own text reach the client; the log is told of its type.
+
+        Raises:
+            MCPError: With a fixed text, for whatever is raised within.
+
+        """
+        try:
+            yield
+        except Exception as error:
+            told = {"point": self._guard.point.name, "error": type(error).__name__}
+            self._guard.gateway.tell("error", "mcp.gate_failed", told)
+            raise MCPError(INTERNAL_ERROR, FAILED) from error
 
     def _about(self, context: Any, turn: Round) -> str | None:  # noqa: ANN401 - of either server
         named = self._subject(context) or sessions.subject(self._guard.gateway)
@@ -135,12 +166,14 @@ class ToolGate(Gate):
             MCPError: It is stopped, or is no call.
 
         """
+        if ctx.method == "tools/list":
+            return self._listed(await call_next(ctx))
         if ctx.method != "tools/call":
             return await call_next(ctx)
         call = called(ctx)
         if call is None:  # nobody decided about it, so that it must not depend on others
             raise MCPError(INVALID_PARAMS, MALFORMED)
-        if not self._guards(call):
+        if call.tool not in self._tools:
             return await call_next(ctx)
         params = ctx.params or {}
         turn = opened(params.get("requestState"), params.get("inputResponses"))
@@ -149,12 +182,18 @@ class ToolGate(Gate):
             if not can_ask(ctx.session):
                 verdict = "stop"
             elif ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                return required(self._ask(call), turn)
+                return self._required(call, turn)
             else:
                 verdict = await self._asked(ctx.session, call, ctx.request_id or "")
         if verdict == "stop":
             raise MCPError(INVALID_REQUEST, self._message)
         return carried(await call_next(replace(ctx, params=own(params, turn))), turn)
+
+    def _listed(self, result: HandlerResult) -> HandlerResult:
+        if isinstance(result, Mapping):  # as on the wire
+            tools, cursor = (one["name"] for one in result["tools"]), result.get("nextCursor")
+            self._tools.listed(tools, last=cursor is None)
+        return result
 
 
 def can_ask(session: ServerSession) -> bool:

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from mcp import MCPError
-from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from ...errors import DeclarationError, HumanNeeded, NoAnswer, PointsmanError, SetupError
 from ...points import find, suffix_of
 from ...settings import CURRENT
+from .discreet import Discreet
 from .telling import explained, near, told
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+
+    from mcp.server.mcpserver import MCPServer
 
     from ...gateway import Gateway
     from ...points import DecisionPoint
@@ -202,7 +204,7 @@ def server(
         SetupError: A plug-in's tool has a name that is taken, or is none.
 
     """
-    made = MCPServer(
+    made = Discreet(
         "pointsman", version=version("pointsman"), instructions=ABOUT, log_level="ERROR"
     )
     own = Tools(gateway, limits or Limits())

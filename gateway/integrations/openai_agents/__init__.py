@@ -7,6 +7,7 @@ Needs the extra `[openai-agents]`.
 from __future__ import annotations
 
 from .. import needs
+from ..words import BLOCKED, STAY, WHO
 
 try:
     import agents  # noqa: F401 - only to say which extra is missing
@@ -21,7 +22,6 @@ from .guardrails import (
     tool_output_guardrail,
 )
 from .lenses import (
-    BLOCKED,
     ENABLED,
     NEEDS_APPROVAL,
     OUTPUT_TRIPWIRE,
@@ -30,7 +30,7 @@ from .lenses import (
     TRIPWIRE,
     once_per_call,
 )
-from .routing import STAY, WHO, RoutedModel
+from .routing import RoutedModel
 from .seen import shown
 
 __all__ = [

@@ -23,7 +23,8 @@ from ...errors import HumanNeeded
 from ...guarding import Guard, Ruling
 from ...state import State
 from ..rails import input_state, output_state
-from .lenses import BLOCKED, tool_input, tool_output
+from ..words import BLOCKED
+from .lenses import tool_input, tool_output
 from .seen import Items, messages
 
 SessionOf: TypeAlias = Callable[[Any], str | None]

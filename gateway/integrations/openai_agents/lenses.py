@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from agents import (
     GuardrailFunctionOutput,
@@ -15,9 +15,8 @@ from agents import (
 
 from ...lens import Lens
 from ...state import State
+from ..words import BLOCKED
 from .seen import Items, arguments, shown
-
-BLOCKED: Final = "This was blocked by a guardrail."
 
 
 def once_per_call(
@@ -79,24 +78,24 @@ def _trips(output: GuardrailFunctionOutput) -> bool:
     return output.tripwire_triggered
 
 
-TRIPWIRE = Lens(state=_input, read=_trips, write=tripped)
+TRIPWIRE = Lens(state=_input, read=_trips, write=tripped, blocks=True)
 """Under `@input_guardrail`: true trips. A `def` runs on the event loop: write `async def`."""
 
-OUTPUT_TRIPWIRE = Lens(state=_output, read=_trips, write=tripped)
+OUTPUT_TRIPWIRE = Lens(state=_output, read=_trips, write=tripped, blocks=True)
 """Under `@output_guardrail`: true trips. What was streamed has been seen by then."""
 
-TOOL_INPUT = Lens(state=tool_input, read=_rejects, write=rejected)
+TOOL_INPUT = Lens(state=tool_input, read=_rejects, write=rejected, blocks=True)
 """Under `@tool_input_guardrail`: true refuses the call, and the model is told so."""
 
-TOOL_OUTPUT = Lens(state=tool_output, read=_rejects, write=rejected)
+TOOL_OUTPUT = Lens(state=tool_output, read=_rejects, write=rejected, blocks=True)
 """Under `@tool_output_guardrail`: true withholds what the tool gave."""
 
-NEEDS_APPROVAL = Lens(state=_approval)
+NEEDS_APPROVAL = Lens(state=_approval, blocks=True)
 """
 Over the function given as `needs_approval`, with `once=once_per_call`: true asks a person.
 
 It sees the arguments and not the tool, whose name the SDK does not tell; name it in the question.
 """
 
-ENABLED = Lens(state=_turn)
+ENABLED = Lens(state=_turn, blocks=False)
 """Over the function given as `is_enabled`: one decision for each hand-off in each turn."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from types import FrameType
 from typing import Any, Final, TypeAlias
 
 from agents import Handoff, Model, ModelResponse, Usage
 from agents.items import TResponseStreamEvent
 from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
+from agents.strict_schema import ensure_strict_json_schema
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -20,17 +23,16 @@ from openai.types.responses import (
 )
 
 from ...consulting import Consultation
+from ...errors import SetupError
 from ...gateway import Gateway
 from ...points import DecisionPoint
-from ...questions import Ask, Choice
-from ..aside import stands_aside
+from ...questions import Ask
+from ..words import STAY, WHO, takes_over
 from .seen import shown, user_spoke_last
 
-WHO: Final = "Which agent should take over the conversation?"
-STAY: Final = "stay"
-_STAYS: Final = "None of them: the agent that has the conversation goes on"
-
 _SIGNATURE: Final = inspect.signature(Model.get_response)
+_NO_INPUT: Final[tuple[dict[str, Any], ...]] = ({}, ensure_strict_json_schema({}))
+_TURNS: Final = ("get_new_response", "run_single_turn_streamed")  # of the SDK's runner
 _Begun: TypeAlias = tuple[Mapping[str, Any], Consultation | None]
 
 
@@ -44,8 +46,9 @@ class RoutedModel(Model):
     hand-off that needs arguments, which only a model can write.
 
     Not asked either: where the server keeps the conversation (`conversation_id`,
-    `previous_response_id`), which would lack the hand-off's call, and where the settings force
-    or forbid tools.
+    `previous_response_id`, `auto_previous_response_id`), which would lack the hand-off's call
+    and the user's words; where the settings force or forbid tools, or set a `timeout`, under which
+    it cannot be told whether the server keeps it.
 
     Args:
         model: Of the agent that hands off.
@@ -53,15 +56,22 @@ class RoutedModel(Model):
         point: Suffix of the point's variables, or a declaration.
         question: What is asked; the options are the hand-offs, by their agents' names.
 
+    Raises:
+        SetupError: *model* is a model's name.
+
     """
 
     def __init__(
         self, model: Model, gateway: Gateway, point: str | DecisionPoint, *, question: str = WHO
     ) -> None:
+        if not isinstance(model, Model):  # the host may be untyped
+            where = point if isinstance(point, str) else point.name
+            problem = "`model` is a Model, and not the name of one"
+            raise SetupError.of(where, problem, 'MultiProvider().get_model("…") makes one of it')
         self.model = model
         self._gateway = gateway
         self._question = question
-        self._point = gateway.asks(point, Choice(question, {STAY: _STAYS}, STAY, open=True))
+        self._point = gateway.asks(point, takes_over(question))
 
     async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:  # noqa: ANN401 - of the runner
         """Answer with the hand-off that was decided, else as the model does."""
@@ -105,23 +115,40 @@ class RoutedModel(Model):
         return call, self._consultation(call)
 
     def _consultation(self, call: Mapping[str, Any]) -> Consultation | None:
-        if stands_aside(self._gateway, self._point):
+        if self._gateway.untouched(self._point):
             return None
         if not _open(call) or not (options := _options(call["handoffs"])):
             return None
-        question = Choice(self._question, {**options, STAY: _STAYS}, STAY)
+        question = takes_over(self._question).offering(options)
         ask = Ask(shown(call["input"]), {"agent": question})
         return self._gateway.consultation(self._point, ask)
 
 
 def _open(call: Mapping[str, Any]) -> bool:
     kept = call.get("conversation_id") or call.get("previous_response_id")
-    free = call["model_settings"].tool_choice in (None, "auto", "required")
-    return free and not kept and user_spoke_last(call["input"])
+    settings = call["model_settings"]
+    free = settings.tool_choice in (None, "auto", "required")
+    hidden = getattr(settings, "timeout", None) is not None  # in a task that hides its runner
+    return free and not (kept or hidden or _server_keeps()) and user_spoke_last(call["input"])
+
+
+def _server_keeps() -> bool:
+    """
+    Whether the runner sends the next model only what the server has not seen yet.
+
+    With `auto_previous_response_id` the first call of a run looks like any other: the SDK tells
+    a model nothing of it, and it is found only where the runner holds it.
+    """
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - there is no other sign of it
+    while frame is not None:
+        if frame.f_code.co_name in _TURNS:
+            return frame.f_locals.get("server_conversation_tracker") is not None
+        frame = frame.f_back
+    return False
 
 
 def _options(handoffs: Sequence[Handoff[Any, Any]]) -> dict[str, str]:
-    plain = [one for one in handoffs if not one.input_json_schema.get("properties")]
+    plain = [one for one in handoffs if one.input_json_schema in _NO_INPUT]
     options = {one.agent_name: one.tool_description for one in plain}
     clear = len(options) == len(plain) and STAY not in options
     return options if clear else {}  # two ways of one name: that choice is the model's

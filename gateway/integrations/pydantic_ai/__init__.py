@@ -7,6 +7,7 @@ Needs the extra `[pydantic-ai]`; `judging`, for Pydantic Evals, needs that libra
 from __future__ import annotations
 
 from .. import needs
+from ..words import BLOCKED
 
 try:
     import pydantic_ai  # noqa: F401 - only to say which extra is missing
@@ -15,7 +16,6 @@ except ImportError as missing:
 
 from .deciding import PointsmanDecisionModel
 from .guardrails import (
-    BLOCKED,
     input_guardrail,
     output_guardrail,
     tool_approval,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, assert_never
 
 import msgspec
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.decision import (
@@ -35,7 +36,6 @@ from ...gateway import Gateway
 from ...kinds import LEVELS, OPTIONS
 from ...questions import Ask, Choice, Predicate, Question, Score, Value, When
 from ...records import Record
-from ..aside import stands_aside
 from .seen import holds_files
 
 
@@ -95,6 +95,25 @@ class PointsmanDecisionModel(DecisionModel[None]):
         """None: there is no one address."""
         return None
 
+    def prepare_request(
+        self,
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> tuple[ModelSettings | None, ModelRequestParameters]:
+        """
+        Prepare a request as all models do; an output that is text goes to who stands behind.
+
+        Raises:
+            DecisionHandOff: It is text, or another that no decision model can give.
+
+        """
+        try:
+            return super().prepare_request(model_settings, model_request_parameters)
+        except UserError:
+            if self._current is not None:
+                raise
+            raise self._hand_off() from None
+
     async def request(
         self,
         messages: list[ModelMessage],
@@ -104,17 +123,24 @@ class PointsmanDecisionModel(DecisionModel[None]):
         """
         Answer with the output's fields, or hand the step to current untouched.
 
-        What holds an image or another file is current's too: deciders cannot be shown it.
+        What holds an image or another file is current's too: deciders cannot be shown it. So is
+        an output that is no question, such as a text: nobody is asked about it.
 
         Raises:
             DecisionHandOff: Current decides, and it stands behind this model.
 
         """
-        if not (stands_aside(self._gateway, self._point) or holds_files(messages)):
+        if self._gateway.untouched(self._point) or holds_files(messages):
+            return await self._todays(messages, model_settings, model_request_parameters)
+        try:
             return await super().request(messages, model_settings, model_request_parameters)
+        except UserError:  # the framework has looked at the output's fields, and asked nobody yet
+            return await self._todays(messages, model_settings, model_request_parameters)
+
+    async def _todays(self, *request: Any) -> ModelResponse:  # noqa: ANN401 - as it came
         if self._current is None:
             raise self._hand_off()
-        return await self._current.request(messages, model_settings, model_request_parameters)
+        return await self._current.request(*request)
 
     async def decide(
         self, request: DecisionRequest, model_settings: DecisionModelSettings

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pydantic_ai import ModelRetry, RunContext, ToolDefinition
-from pydantic_ai.capabilities import AbstractCapability, WrapModelRequestHandler
+from pydantic_ai.capabilities import (
+    AbstractCapability,
+    CapabilityOrdering,
+    WrapModelRequestHandler,
+)
 from pydantic_ai.exceptions import ApprovalRequired, ContentFilterError, SkipToolExecution
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 
 from ... import context
@@ -17,9 +21,8 @@ from ...errors import HumanNeeded
 from ...guarding import Guard
 from ...state import State
 from ..rails import input_state, output_state
-from .seen import call_of, messages, user_spoke_last
-
-BLOCKED = "This was blocked by a guardrail."
+from ..words import BLOCKED
+from .seen import call_of, conversation_of, messages, refusal, refused, user_spoke_last
 
 SessionOf: TypeAlias = Callable[[RunContext[Any]], str | None]
 """The run's context → the subject."""
@@ -50,6 +53,8 @@ class _Input(_Guarded):
         request_context: ModelRequestContext,
         handler: WrapModelRequestHandler,
     ) -> ModelResponse:
+        if refused(ctx, self.guard.point.name):
+            raise ContentFilterError(self.message)  # a validator has asked for another answer
         if not user_spoke_last(request_context.messages):
             return await handler(request_context)
         state = input_state(self.guard.point, messages(request_context.messages))
@@ -59,11 +64,17 @@ class _Input(_Guarded):
         asked_for = request_context.model_request_parameters
         if not asked_for.allow_text_output or asked_for.output_object is not None:
             raise ContentFilterError(self.message)  # a text would only be asked for again
-        return ModelResponse([TextPart(self.message)])
+        return refusal(self.message, self.guard.point.name)
 
 
 @dataclass
-class _Tool(_Guarded):
+class _Innermost(_Guarded):
+    def get_ordering(self) -> CapabilityOrdering:
+        return CapabilityOrdering("innermost")  # sees the arguments that the tool will get
+
+
+@dataclass
+class _Tool(_Innermost):
     async def before_tool_execute(
         self,
         ctx: RunContext[Any],
@@ -79,7 +90,7 @@ class _Tool(_Guarded):
 
 
 @dataclass
-class _Approval(_Guarded):
+class _Approval(_Innermost):
     tools: frozenset[str] | None
 
     async def before_tool_execute(
@@ -97,10 +108,17 @@ class _Approval(_Guarded):
 
     async def _needs(self, ctx: RunContext[Any], state: State, call: ToolCallPart) -> bool:
         once = (call_of(ctx.messages, call.tool_call_id), state)
+        subject = self._whose(ctx, call.tool_call_id)
         try:
-            return (await self.guard.rule(state, subject=self.subject(ctx), once=once)).blocked
+            return (await self.guard.rule(state, subject=subject, once=once)).blocked
         except HumanNeeded:
             return True
+
+    def _whose(self, ctx: RunContext[Any], call_id: str) -> str | None:
+        if self.session is not None:
+            return self.session(ctx)
+        bound = context.subject(self.guard.gateway)
+        return conversation_of(ctx, call_id) if bound is None else bound
 
 
 def input_guardrail(
@@ -111,7 +129,7 @@ def input_guardrail(
 
     It judges what the user has just said before the model is asked, streamed or not; a blocked
     prompt is answered with *message*. An agent that can only give structured output raises
-    `ContentFilterError` with it.
+    `ContentFilterError` with it, and so does one whose validator sends that answer back.
 
     Args:
         guard: What blocks.
@@ -166,12 +184,14 @@ def tool_approval(
     The agent needs `DeferredToolRequests` among its output types. A call that a person has
     decided is not asked about again; one that nobody has decided yet stays so, by whatever
     process the run is resumed and whatever the variables say by then. `on_undecided="human"`
-    asks a person too.
+    asks a person too. Such a decision needs a subject: without one the run ends in a
+    `SetupError`, and the tool does not run.
 
     Args:
         guard: Whose block means that a person must approve.
         tools: The tools it is about; all, if absent.
-        session: As of `input_guardrail`.
+        session: The run's context → subject; absent: that of `gateway.session`, else the
+            conversation which the call was written down in, or that the host names.
 
     """
     return _Approval(guard, "", session, tools)

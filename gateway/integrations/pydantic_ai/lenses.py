@@ -10,9 +10,10 @@ from pydantic_ai import RunContext, ToolDefinition
 from pydantic_ai.models import ModelSelectionContext
 from pydantic_graph import StepContext
 
+from ... import context
 from ...lens import Lens
 from ...state import State
-from .seen import call_of, shown
+from .seen import call_of, conversation_of, shown
 
 
 def once_per_call(
@@ -25,7 +26,9 @@ def once_per_call(
 
 
 def _conversation(ctx: RunContext[Any], *_: object) -> str | None:
-    return ctx.conversation_id
+    if ctx.tool_call_id is None or context.named():
+        return None  # the session's
+    return conversation_of(ctx, ctx.tool_call_id)
 
 
 def _call(_ctx: RunContext[Any], tool: ToolDefinition, args: Mapping[str, Any]) -> State:
@@ -46,7 +49,7 @@ def _step(ctx: StepContext) -> State:
     return ctx.inputs
 
 
-NEEDS_APPROVAL = Lens(state=_call, session=_conversation)
+NEEDS_APPROVAL = Lens(state=_call, session=_conversation, blocks=True)
 """
 Over the function given to `toolset.approval_required(…)`, with `once=once_per_call`: true asks.
 

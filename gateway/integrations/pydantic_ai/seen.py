@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
+from pydantic_ai import RunContext
 from pydantic_ai.messages import (
     BaseToolReturnPart,
     CachePoint,
     FilePart,
     ModelMessage,
     ModelRequest,
+    ModelResponse,
     StructuredContent,
     TextContent,
     TextPart,
@@ -21,6 +24,9 @@ from pydantic_ai.messages import (
 )
 
 from ...state import State
+
+_BLOCKED_BY: Final = "blocked_by"
+_MADE_UP: Final = 7  # the version of the framework's own ids, whose order is that of time
 
 
 def shown(given: Sequence[ModelMessage]) -> State:
@@ -48,6 +54,18 @@ def user_spoke_last(given: Sequence[ModelMessage]) -> bool:
     return any(isinstance(one, UserPromptPart) for one in parts)
 
 
+def refusal(text: str, point: str) -> ModelResponse:
+    """Answer in place of the model, and say in the history which point blocked."""
+    return ModelResponse([TextPart(text)], metadata={_BLOCKED_BY: point})
+
+
+def refused(ctx: RunContext[Any], point: str) -> bool:
+    """Whether *point* has blocked before in this run."""
+    said = (one for one in ctx.messages if isinstance(one, ModelResponse))
+    ours = (one for one in said if one.run_id == ctx.run_id and one.metadata is not None)
+    return any(one.metadata.get(_BLOCKED_BY) == point for one in ours if one.metadata)
+
+
 def holds_files(given: Iterable[ModelMessage]) -> bool:
     """Whether a message holds what is no text: an image, a document, a recording."""
     return any(_is_file(part) for message in given for part in message.parts)
@@ -68,6 +86,27 @@ def call_of(given: Sequence[ModelMessage], call_id: str) -> str:
     however often a run is resumed, and by whomever its history was written down.
     """
     return f"{call_id}/{sum(_calls(message, call_id) for message in given)}"
+
+
+def conversation_of(ctx: RunContext[Any], call_id: str) -> str | None:
+    """
+    Name the conversation of a tool call, where it will have the same name later on.
+
+    That is the one which the call was written down in, else the one that the host names. An id
+    that the framework made up for this run alone, over a history that has lost its own, would
+    make of every resumed run another conversation: None.
+    """
+    wrote = (one for one in reversed(ctx.messages) if _calls(one, call_id))
+    written = next((one.conversation_id for one in wrote), None)
+    named = ctx.conversation_id
+    return written or (None if named is None or _made_up(named) else named)
+
+
+def _made_up(conversation_id: str) -> bool:
+    try:
+        return uuid.UUID(conversation_id).version == _MADE_UP
+    except ValueError:
+        return False
 
 
 def words(content: object) -> str:

@@ -28,7 +28,7 @@ from agent_framework import (
 
 from faulty import Server
 from frameworks.agent_framework.desks import SESSION, Bank, Words, answered, calls, resumed
-from pointsman import Gateway, Guard, HumanNeeded, NoAnswer, Predicate, Reason, scripted
+from pointsman import Gateway, Guard, HumanNeeded, NoAnswer, Predicate, Reason, SetupError, scripted
 from pointsman.gateway.integrations.agent_framework import (
     AUTO_APPROVAL,
     REFUSED,
@@ -95,6 +95,20 @@ def test_tools_that_are_not_named_are_left_alone() -> None:
     middleware = ApprovalMiddleware(gate(quiet()), tools=["transfer"])
     asyncio.run(desk(bank, middleware).run("x", session=session()))
     assert bank.refunded == [500]
+
+
+def test_one_text_is_no_collection_of_names() -> None:
+    """Each of its letters would be a name, and its tool would run unruled."""
+    with pytest.raises(SetupError, match=r"tools=\['refund'\]"):
+        ApprovalMiddleware(gate(quiet()), tools="refund")
+
+
+def test_a_name_that_no_tool_has_is_told_at_first_use() -> None:
+    bank = Bank()
+    wrong = ApprovalMiddleware(gate(quiet()), tools=["refund", "refnd"])
+    with pytest.warns(UserWarning, match="no tool here is called refnd;"):
+        asyncio.run(desk(bank, wrong).run("x", session=session()))
+    assert bank.refunded == []
 
 
 class Broken:

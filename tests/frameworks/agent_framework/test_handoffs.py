@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ pytest.importorskip(
     "agent_framework.exceptions", reason="runs in its own environment: make frameworks"
 )
 
-from agent_framework import Agent
+from agent_framework import Agent, Message
 from agent_framework.orchestrations import HandoffBuilder
 
 from faulty import Server
@@ -31,9 +32,15 @@ def quiet(observers: Any = (), **variables: str) -> Gateway:
 class Desk:
     """A hand-off workflow of three agents, the first of which hears users first."""
 
-    def __init__(self, gateway: Gateway, **says: Any) -> None:
-        middleware = HandoffMiddleware(gateway, POINT)
-        self.models = {name: Words(*says.get(name, (f"{name} here",))) for name in NAMES}
+    def __init__(
+        self,
+        gateway: Gateway,
+        middleware: HandoffMiddleware | None = None,
+        names: Sequence[str] = NAMES,
+        **says: Any,
+    ) -> None:
+        middleware = middleware or HandoffMiddleware(gateway, POINT)
+        self.models = {name: Words(*says.get(name, (f"{name} here",))) for name in names}
         agents = [
             Agent(
                 client=self.models[name],
@@ -43,11 +50,11 @@ class Desk:
                 middleware=[middleware],
                 require_per_service_call_history_persistence=True,
             )
-            for name in NAMES
+            for name in names
         ]
         self.workflow = HandoffBuilder(participants=agents).with_start_agent(agents[0]).build()
 
-    def said(self, message: str, *, stream: bool = False) -> str:
+    def said(self, message: str | Message, *, stream: bool = False) -> str:
         """Give what users read, after all hand-offs."""
 
         async def run() -> list[str]:
@@ -110,6 +117,37 @@ def test_the_agent_that_was_handed_over_to_is_not_asked_about_the_same_words() -
     with gateway.override({POINT: provider}):
         assert desk.said("my invoice") == "billing here"
     assert provider.asked == 1
+
+
+@pytest.mark.parametrize("ends", ["dies", "ends"])
+def test_what_one_conversation_was_handed_over_is_nothing_to_another(ends: str) -> None:
+    """Neither one that died on the way, nor one that came to its end with the same message."""
+    gateway = quiet()
+    middleware = HandoffMiddleware(gateway, POINT)
+    said = "my invoice" if ends == "dies" else Message("user", ["my invoice"])
+
+    async def dies(desk: Desk) -> None:
+        async for _ in desk.workflow.run(said, stream=True):
+            if middleware._handed:
+                break
+
+    with gateway.override({POINT: scripted("billing")}):
+        desk = Desk(gateway, middleware)
+        asyncio.run(dies(desk)) if ends == "dies" else desk.said(said)
+    assert "invoice" not in repr(middleware._handed)
+
+    other = Desk(gateway, middleware, names=["billing", "tech"])
+    with gateway.override({POINT: scripted("tech")}):
+        assert other.said(said) == "tech here"
+
+
+def test_an_agent_that_is_called_as_staying_is_leaves_it_to_the_model() -> None:
+    gateway, provider = quiet(), scripted(STAY)
+    desk = Desk(gateway, names=["triage", STAY], triage=(calls(f"handoff_to_{STAY}"),))
+    with gateway.override({POINT: provider}):
+        assert desk.said("hold on") == f"{STAY} here"
+    (asked_of_the_other,) = provider.asked
+    assert "triage" in repr(asked_of_the_other.questions)
 
 
 def test_what_the_model_chose_is_told_beside_a_shadow() -> None:
@@ -179,16 +217,21 @@ def test_a_participants_conversation_is_no_state_where_current_decides() -> None
     """Zero touch: nothing is looked at, so that nothing can go wrong."""
     gateway = quiet()
     middleware = HandoffMiddleware(gateway, POINT)
+    touched: list[str] = []
 
-    class Untouchable:
+    class Noting:
         def __getattr__(self, name: str) -> Any:
-            raise AssertionError(name)
+            touched.append(name)
+            raise AttributeError(name)
 
     gone: list[int] = []
 
     async def call_next() -> None:
         gone.append(1)
 
-    untouchable: Any = Untouchable()
-    asyncio.run(middleware.process(untouchable, call_next))
-    assert gone == [1]
+    noting: Any = Noting()
+    asyncio.run(middleware.process(noting, call_next))
+    assert (gone, touched) == ([1], [])
+    with gateway.override({POINT: scripted("billing")}), pytest.raises(AttributeError):
+        asyncio.run(middleware.process(noting, call_next))
+    assert touched

@@ -141,6 +141,44 @@ def test_the_next_turn_is_decided_anew_though_the_words_are_the_same_object() ->
         assert outputs(workflow, said) == ["billing: my invoice"]
 
 
+def slowly(said: list[str]) -> Any:
+    async def decide(message: str) -> str:
+        mine = f"{message} {len(said)}"
+        said.append(mine)
+        await asyncio.sleep(0)
+        return mine
+
+    return decide
+
+
+def test_edges_that_are_evaluated_side_by_side_share_one_decision() -> None:
+    said: list[str] = []
+    branches = PerMessage(slowly(said))
+
+    async def run() -> list[bool]:
+        return list(await asyncio.gather(*(branches("my cable 0")("my cable") for _ in range(3))))
+
+    assert asyncio.run(run()) == [True, True, True]
+    assert said == ["my cable 0"]
+
+
+def test_two_conversations_that_say_the_same_do_not_share_a_decision() -> None:
+    """A short text is often one object in the whole process."""
+    gateway, said = quiet(), []
+    wrapped = gateway.point(POINT, Choice("Which?", {"yes 0": "a", "yes 1": "b"}))(slowly(said))
+    branches = PerMessage(wrapped)
+    first, second = branches("yes 0"), branches("yes 1")
+
+    async def run() -> list[bool]:
+        found = []
+        for name, edge in (("ana", first), ("ben", second), ("ana", second), ("ben", first)):
+            async with gateway.session(name):
+                found.append(await edge("yes"))
+        return found
+
+    assert asyncio.run(run()) == [True, True, False, False]
+
+
 def test_a_workflow_that_is_resumed_takes_the_branch_that_was_decided(tmp_path: Any) -> None:
     """frameworks §6.1, §6.5: the decision travels as plain data, and is not asked for again."""
     storage = FileCheckpointStorage(tmp_path)

@@ -140,12 +140,19 @@ def test_while_current_decides_no_state_is_built(
 ) -> None:
     """Zero-touch: neither the state nor the subject is read off the flow."""
 
-    def never(*_: Any) -> Any:
-        raise AssertionError("it was built")
+    gateway, touched = gateway_of(), []
 
-    desk = desk_of(gateway_of(), colour, Lens(state=never, session=never))
+    def noting(*_: Any) -> str:
+        touched.append(1)
+        return "hello"
+
+    desk = desk_of(gateway, colour, Lens(state=noting, session=noting))
 
     assert sends(desk, colour) == "to billing"
+    assert touched == []
+    with gateway.override({POINT: scripted("tech")}):
+        sends(desk, colour)
+    assert touched == [1, 1]
 
 
 @colours

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 pytest.importorskip("crewai", reason="runs in its own environment: make frameworks")
 
 from crewai import Agent, BaseLLM, Crew, Task
-from crewai.hooks import HookAborted, InterceptionPoint, before_tool_call, on
+from crewai.hooks import HookAborted, InterceptionPoint, LLMCallHookContext, before_tool_call, on
 from crewai.tools import tool
 from pydantic import BaseModel
 
@@ -516,3 +519,110 @@ def test_tokens_of_an_output_that_is_blocked_have_left_by_then(gateway: Gateway)
 
     assert "hello" in left
     assert end.endswith(f"Last error: {BLOCKED}")
+
+
+# --- what a rail is shown ----------------------------------------------------------------
+
+
+@pytest.fixture
+def rail(gateway: Gateway) -> Guard:
+    """A rail of the catalogue, which reads `text` and `history`."""
+    return Guard(gateway, "GUARDRAIL_PINJ", on_undecided="block")
+
+
+def shown(guard: Guard, does: Callable[[], Any]) -> list[Any]:
+    """Give the states that *guard* is asked about, while its provider lets all pass."""
+    says = scripted(NO)
+    with guard.gateway.override({guard.point.name: says}):
+        does()
+    return [ask.state for ask in says.asked]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"text": "hello", "x": SECRET},
+        {"text": "hello", "history": SECRET},
+        {"text": "hello", "x": {"deep": [SECRET]}},
+    ],
+)
+def test_a_rail_is_shown_the_text_of_every_input(inputs: dict[str, Any], rail: Guard) -> None:
+    """Whatever their names: the template of a task takes any of them."""
+    on(InterceptionPoint.INPUT)(input_guardrail(rail))
+
+    (state,) = shown(rail, lambda: Desk().crew.kickoff(inputs=inputs))
+
+    assert state.keys() == {"text"}
+    assert state["text"].startswith("hello\n\n")
+    assert SECRET in state["text"]
+
+
+@pytest.mark.parametrize("inputs", [None, {}, {"text": None}])
+@pytest.mark.parametrize("point", ["GUARDRAIL_PINJ", POINT])
+def test_a_run_without_inputs_is_not_asked_about(
+    inputs: dict[str, Any] | None, point: str, gateway: Gateway
+) -> None:
+    guard = Guard(gateway, point, BAD if point == POINT else None, on_undecided="block")
+    on(InterceptionPoint.INPUT)(input_guardrail(guard))
+    agent = Agent(role="r", goal="g", backstory="b", llm=Model(final("hello")))
+    crew = Crew(agents=[agent], tasks=[Task(description="d", expected_output="e", agent=agent)])
+
+    assert shown(guard, lambda: crew.kickoff(inputs=inputs)) == []
+
+
+CALL: dict[str, Any] = {"role": "assistant", "tool_calls": [{"id": "1"}]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "state"),
+    [
+        (
+            [{"role": "user", "content": "hello"}, {**CALL, "content": None}],
+            {"text": "hello", "history": [{"role": "assistant", "content": ""}]},
+        ),
+        (
+            [CALL, {"role": "user", "content": "hello"}],
+            {"text": "hello", "history": [{"role": "assistant", "content": ""}]},
+        ),
+        ("hello", {"text": "hello"}),
+        (["hello", {"content": "world"}], {"text": "hello\n\nworld"}),
+        (
+            [{"role": "user", "content": [{"type": "text", "text": "hello"}, {"type": "image"}]}],
+            {"text": "hello\n[image]"},
+        ),
+    ],
+)
+def test_messages_of_any_shape_are_shown_by_their_texts(
+    messages: Any, state: dict[str, Any], rail: Guard
+) -> None:
+    """A content that is None, as beside calls of tools, is no word `None`."""
+    context = LLMCallHookContext(messages=messages)
+
+    assert shown(rail, lambda: model_guardrail(rail)(context)) == [state]
+
+
+# --- a journal that is down --------------------------------------------------------------
+
+
+def test_a_tool_does_not_run_while_the_journal_is_down(
+    gateway_of: Callable[..., Gateway], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """frameworks §6.1, §6.6: a decision that cannot stand lets nothing run, though doubt would."""
+    kept = tmp_path / "journal.db"
+    env = {"DECISION_JOURNAL": f"sqlite:///{kept}", "DECISION_LOG": "json"}
+    guard = Guard(gateway_of(env), POINT, BAD, on_undecided="allow")
+    ids = iter("12")
+
+    def once(context: Any) -> tuple[str, object]:
+        return next(ids), context.tool_input
+
+    before_tool_call(tool_guardrail(guard, subject=lambda _: "s", once=once))
+    first, second = Desk(PAYS, final("paid it")), Desk(PAYS, final("could not"))
+
+    assert first.runs() == "paid it"
+    with closing(sqlite3.connect(kept, timeout=30, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert second.runs() == "could not"
+
+    assert (first.paid, second.paid) == ([5], [])
+    assert '"JournalDown"' in capfd.readouterr().err

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -13,12 +14,23 @@ import pytest
 
 pytest.importorskip("google.adk", reason="runs in its own environment: make frameworks")
 
-from google.adk.sessions import DatabaseSessionService
+from google.adk.sessions import DatabaseSessionService, InMemorySessionService
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools import FunctionTool, ToolContext
 
 from faulty import Server
 from frameworks.google_adk.desks import NO, YES, Desk, Llm, agent, asks, call, confirming, results
-from pointsman import Gateway, Guard, NoAnswer, Predicate, Reason, Recorder, SetupError, scripted
+from pointsman import (
+    DeclarationError,
+    Gateway,
+    Guard,
+    NoAnswer,
+    Predicate,
+    Reason,
+    Recorder,
+    SetupError,
+    scripted,
+)
 from pointsman.gateway.integrations.google_adk import (
     NEEDS_APPROVAL,
     PointsmanPlugin,
@@ -161,6 +173,107 @@ def test_a_call_s_id_used_again_is_another_call(gateway_of: Gateways) -> None:
     assert len(says.asked) == 2
 
 
+class Renumbering(InMemorySessionService):
+    """Gives its events ids of its own when they are read, as a hosted service may."""
+
+    async def get_session(self, **given: Any) -> Any:
+        session = await super().get_session(**given)
+        for at, event in enumerate(session.events if session else ()):
+            event.id = f"numbered-{at}"
+        return session
+
+
+def test_a_rejected_tool_stays_out_where_events_are_numbered_anew(gateway_of: Gateways) -> None:
+    """frameworks §6.1: a call goes by its invocation, which every service keeps."""
+    gateway, till = gateway_of(), Till()
+
+    async def run() -> list[Any]:
+        root = refunding(till, predicate(gateway))
+        desk = await Desk(root, service=Renumbering()).begun()
+        with gateway.override({"APPROVAL": scripted(YES)}):
+            request = await paused(desk)
+        with gateway.override({"APPROVAL": scripted(NO)}):
+            return results(await desk.said(confirming(request, confirmed=False)))
+
+    assert asyncio.run(run()) == [REJECTED]
+    assert till.paid == []
+
+
+def test_a_call_s_id_used_again_in_one_run_is_another_call(gateway_of: Gateways) -> None:
+    """The same arguments, too: what a first call was allowed is not allowed again."""
+    gateway, till, says = gateway_of(), Till(), scripted(NO, YES)
+    tool = FunctionTool(till.refund, require_confirmation=predicate(gateway))
+    root = agent(llm(250, 250, its_id="call_0"), tools=[tool])
+
+    async def run() -> int:
+        return len(asks(await (await Desk(root).begun()).said("please refund me twice")))
+
+    with gateway.override({"APPROVAL": says}):
+        assert asyncio.run(run()) == 1
+    assert till.paid == [250]
+
+
+def test_a_call_s_id_used_again_while_a_person_is_asked_is_another_call(
+    gateway_of: Gateways,
+) -> None:
+    """
+    frameworks §6.1: what is rejected then is the call that the person was asked about.
+
+    With other arguments ADK itself refuses to go on.
+    """
+    gateway, till = gateway_of(), Till()
+    tool = FunctionTool(till.refund, require_confirmation=predicate(gateway))
+    model = Llm(lines=[*(call("refund", its_id="call_0", amount=250) for _ in range(2)), "done"])
+
+    async def run() -> list[Any]:
+        desk = await Desk(agent(model, tools=[tool])).begun()
+        with gateway.override({"APPROVAL": scripted(YES)}):
+            request = await paused(desk)
+        with gateway.override({"APPROVAL": scripted(NO)}):
+            await desk.said("and once more")
+            return results(await desk.said(confirming(request, confirmed=False)))
+
+    assert asyncio.run(run()) == [REJECTED]
+    assert till.paid == [250], "the second, which nobody had to approve"
+
+
+@pytest.mark.parametrize("service", ["memory", "sqlite", "database"])
+def test_a_call_is_named_alike_before_and_after_it_is_read_back(
+    service: str, tmp_path: Path, gateway_of: Gateways
+) -> None:
+    """frameworks §6.1: of each service that ADK brings and that runs without a network."""
+    gateway, till, named = gateway_of(), Till(), []
+    path, memory = tmp_path / "adk.db", InMemorySessionService()
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[Any]:
+        if service == "database":
+            async with DatabaseSessionService(db_url=f"sqlite+aiosqlite:///{path}") as database:
+                yield database
+        else:
+            yield memory if service == "memory" else SqliteSessionService(str(path))
+
+    def noting(**given: Any) -> Any:
+        named.append(tool_call(**given))
+        return named[-1]
+
+    async def run() -> None:
+        required = predicate(gateway, once=noting)
+        async with opened() as sessions:
+            first = await Desk(refunding(till, required), service=sessions).begun()
+            request = await paused(first)
+        tool = FunctionTool(till.refund, require_confirmation=required)
+        async with opened() as sessions:
+            second = Desk(agent(Llm(lines=["done"]), tools=[tool]), service=sessions)
+            await second.said(confirming(request, confirmed=True))
+
+    asyncio.run(run())
+
+    assert till.paid == [250]
+    assert len(named) > 1
+    assert [one for one in named if one != named[0]] == []
+
+
 def test_the_decision_stands_in_another_process(tmp_path: Path, gateway_of: Gateways) -> None:
     """Session and decision come back from their databases: another gateway, another runner."""
     kept, till = Kept(tmp_path), Till()
@@ -249,6 +362,31 @@ def test_arguments_of_any_type_are_shown_and_remembered() -> None:
 
     shown = {"kind": "full", "on": "2026-01-31", "rest": "object"}
     assert NEEDS_APPROVAL.state(**given) == shown
+
+
+class Order:
+    """What JSON cannot say, so that two of them are shown alike."""
+
+
+def test_a_call_whose_arguments_are_shown_alike_is_not_taken_for_another(
+    gateway_of: Gateways,
+) -> None:
+    """An object's type says nothing of what it holds: no decision could stand, and none is made."""
+    gateway, till, says = gateway_of(), Till(), scripted(NO)
+
+    def replacing(tool: Any, args: dict[str, Any], tool_context: Any) -> None:  # noqa: ARG001 - ADK passes them by name
+        args["order"] = Order()
+
+    gate = tool_guardrail(guard(gateway, on_undecided="block"))
+    model = Llm(lines=[call("pay", amount=250), "done"])
+    root = agent(model, tools=[till.pay], before_tool_callback=[replacing, gate])
+
+    async def run() -> None:
+        await (await Desk(root).begun()).said("pay me")
+
+    with gateway.override({"APPROVAL": says}), pytest.raises(DeclarationError, match="Order"):
+        asyncio.run(run())
+    assert till.paid == []
 
 
 # --- new guardrails -----------------------------------------------------------------------

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,7 @@ from pointsman import (
 )
 from pointsman import Choice as OwnChoice
 from pointsman.gateway.integrations.google_adk import PointsmanClassifier, PointsmanPlugin
+from pointsman.gateway.integrations.google_adk import classifier as module
 from promises import WAYS, asked, decides, failing, hosted
 
 Gateways = Callable[..., Gateway]
@@ -180,23 +182,34 @@ def test_one_undecided_question_leaves_the_whole_batch_to_today_once(gateway_of:
     assert record.reason == Reason.LOW_CONFIDENCE
 
 
-def test_where_the_plan_is_current_nothing_is_touched(gateway_of: Gateways) -> None:
-    """No state is built: one that could not be is never looked at."""
+def test_where_the_plan_is_current_nothing_is_touched(
+    gateway_of: Gateways, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No state is built and no question: only today's classifier looks at them."""
+    touched: list[str] = []
 
-    class Unseen:
-        def __str__(self) -> str:
-            return "invoice"
+    def noted(name: str) -> None:
+        does = getattr(module, name)
 
-        def __getattr__(self, name: str) -> Any:
-            raise AssertionError(name)
+        def noting(*given: Any) -> Any:
+            touched.append(name)
+            return does(*given)
 
-    words = Words()
-    classifier = PointsmanClassifier(gateway_of(), "TEAM", current=words)
-    unseen: Any = Unseen()
+        monkeypatch.setattr(module, name, noting)
 
-    response = asyncio.run(classifier.classify(input=unseen, questions={"team": TEAM}))
+    noted("readable")
+    noted("_question")
+    words, gateway = Words(), gateway_of()
+    classifier = PointsmanClassifier(gateway, "TEAM", current=words)
 
-    assert response is words.given
+    def answered() -> Any:
+        return asyncio.run(classifier.classify(input=INVOICE, questions={"team": TEAM}))
+
+    assert answered() is words.given
+    assert touched == []
+    with gateway.override({"TEAM": scripted("billing")}):
+        answered()
+    assert sorted(touched) == ["_question", "readable"]
 
 
 PICTURE = types.Content(parts=[types.Part.from_bytes(data=b"x", mime_type="image/png")])
@@ -206,9 +219,12 @@ PICTURE = types.Content(parts=[types.Part.from_bytes(data=b"x", mime_type="image
     ("shown", "question"),
     [
         (PICTURE, TEAM),
+        ([PICTURE], TEAM),
+        (types.Content(parts=[]), TEAM),
+        ("", TEAM),
         (INVOICE, Choice(criteria={str(label): None for label in range(300)})),
     ],
-    ids=["a picture", "too many labels"],
+    ids=["a picture", "among others", "nothing", "no words", "too many labels"],
 )
 def test_what_a_provider_cannot_be_asked_is_left_to_today(
     shown: Any, question: Choice, gateway_of: Gateways
@@ -260,6 +276,36 @@ def test_the_plugin_lets_go_of_the_session_of_a_run_that_fails(gateway_of: Gatew
         desk = await Desk(workflow(gateway, Words()), plugins=[PointsmanPlugin(gateway)]).begun()
         with gateway.override({"TEAM": scripted(Reason.TIMEOUT)}), pytest.raises(NoAnswer):
             await desk.said(INVOICE)
+        with gateway.override({"TEAM": watching}):
+            await gateway.ask("TEAM", AFTER, current=lambda: "billing")
+
+    asyncio.run(run())
+
+    assert watching.subjects == [None]
+
+
+def test_the_plugin_keeps_nothing_of_a_run_that_is_cancelled(gateway_of: Gateways) -> None:
+    """ADK tells a plugin of every other end."""
+    gateway, watching = gateway_of(), Watching("technical")
+    plugin, begun = PointsmanPlugin(gateway), asyncio.Event()
+
+    class Waits(Words):
+        async def classify(self, **_: Any) -> Any:
+            begun.set()
+            await asyncio.Event().wait()
+
+    async def cancelled() -> None:
+        desk = await Desk(workflow(gateway, Waits()), plugins=[plugin]).begun()
+        run = asyncio.create_task(desk.said(INVOICE))
+        await begun.wait()
+        assert len(plugin._sessions) == 1
+        run.cancel()
+        await asyncio.wait([run])
+
+    async def run() -> None:
+        await cancelled()
+        gc.collect()
+        assert plugin._sessions == {}
         with gateway.override({"TEAM": watching}):
             await gateway.ask("TEAM", AFTER, current=lambda: "billing")
 

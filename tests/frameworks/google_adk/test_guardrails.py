@@ -226,19 +226,76 @@ def test_a_blocked_answer_takes_its_tool_calls_along(gateway_of: Gateways) -> No
     assert ran == []
 
 
-def test_what_a_model_thinks_and_calls_is_not_read_as_its_answer(gateway_of: Gateways) -> None:
-    """Only words that are meant for the user are."""
-    gateway, says = gateway_of(), scripted(YES)
-
-    class Thinks(Llm):
+def answering(*responses: LlmResponse) -> Llm:
+    class Answers(Llm):
         async def generate_content_async(self, *_: Any, **__: Any) -> Any:
-            yield responded(types.Part(text="hm", thought=True))
+            for one in responses:
+                yield one
 
-    root = agent(Thinks(), after_model_callback=output(gateway))
+    return Answers()
+
+
+def document(kind: str, data: bytes = SECRET.encode()) -> types.Part:
+    return types.Part.from_bytes(data=data, mime_type=kind)
+
+
+CODE = types.ExecutableCode(code=SECRET, language=types.Language.PYTHON)
+PRINTED = types.CodeExecutionResult(outcome=types.Outcome.OUTCOME_OK, output=SECRET)
+SEARCHED = types.ToolResponse(response={"found": SECRET})
+UNHEARD = {
+    "a thought": responded(types.Part(text=SECRET, thought=True), types.Part(text="fine")),
+    "code": responded(types.Part(executable_code=CODE)),
+    "what code printed": responded(types.Part(code_execution_result=PRINTED)),
+    "what the model's server found": responded(types.Part(tool_response=SEARCHED)),
+    "a document": responded(document("text/plain; charset=utf-8")),
+    "data": responded(document("application/json")),
+    "an error": LlmResponse(error_code="X", error_message=SECRET),
+    "what sound says": LlmResponse(
+        output_transcription=types.Transcription(text=SECRET, finished=True),
+        content=types.Content(role="model", parts=[document("audio/pcm")]),
+    ),
+}
+
+
+@pytest.mark.parametrize("response", UNHEARD.values(), ids=UNHEARD)
+def test_no_word_of_a_model_goes_out_unread(response: LlmResponse, gateway_of: Gateways) -> None:
+    """frameworks §6.7: whoever reads the run sees all of it, not only the answer's text."""
+    gateway, says = gateway_of(), scripted(YES)
+    root = agent(answering(response), after_model_callback=output(gateway))
+
+    async def run() -> list[Event]:
+        return await (await Desk(root).begun()).said("hi")
 
     with gateway.override({"OUTPUT": says}):
-        asyncio.run(heard(root))
+        events = asyncio.run(run())
+    assert SECRET in says.asked[0].text
+    assert texts(events) == [BLOCKED]
+    assert SECRET not in "".join(event.model_dump_json() for event in events)
+
+
+def test_a_picture_goes_out_unread_as_the_page_says(gateway_of: Gateways) -> None:
+    gateway, says = gateway_of(), scripted(YES)
+    picture = responded(document("image/png", b"\xff"))
+    root = agent(answering(picture), after_model_callback=output(gateway))
+
+    with gateway.override({"OUTPUT": says}):
+        assert asyncio.run(heard(root)) == []
     assert says.asked == []
+
+
+def test_no_word_of_a_message_comes_in_unread(gateway_of: Gateways) -> None:
+    """A client may call an attack a thought, or attach it."""
+    gateway, says = gateway_of(), scripted(YES)
+    hidden = [types.Part(text="attack", thought=True), document("text/plain", b"and again")]
+    content = types.Content(role="user", parts=[types.Part(text="hi"), *hidden])
+
+    async def run() -> list[str]:
+        desk = await Desk(guarded(gateway, Llm(lines=["hello"]))).begun()
+        return texts(await desk.said(content))
+
+    with gateway.override({"INPUT": says}):
+        assert asyncio.run(run()) == [BLOCKED]
+    assert [ask.text for ask in says.asked] == ["hi\nattack\nand again"]
 
 
 def test_the_blocked_answer_and_nothing_else_is_kept_in_the_session(gateway_of: Gateways) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("google.adk", reason="runs in its own environment: make frameworks")
 
+from google.genai import types
+
 from faulty import Server
 from frameworks.google_adk.desks import SESSION, Desk, Llm, Watching, agent, call, texts
 from pointsman import Choice, Gateway, NoAnswer, Reason, Recorder, scripted
@@ -119,6 +121,84 @@ def test_a_hand_off_is_about_adk_s_session(gateway_of: Gateways) -> None:
         asyncio.run(Team(gateway).heard("my invoice"))
     assert watching.subjects == [SESSION]
     assert [record.outcome for record in recorder.records] == ["billing"]
+
+
+def many(gateway: Gateway, question: Choice | None = None) -> Any:
+    """An agent with more others than a choice may have options."""
+    hand = Handoff(gateway, "HANDOFF", question)
+    return agent(
+        Llm(lines=["the desk keeps it"]),
+        sub_agents=[agent(Llm(lines=[f"a{at}"]), name=f"a{at}") for at in range(300)],
+        before_model_callback=hand.before_model_callback,
+        after_model_callback=hand.after_model_callback,
+    )
+
+
+async def heard(root: Any, said: Any = "hello") -> list[str]:
+    return texts(await (await Desk(root).begun()).said(said))
+
+
+def test_more_agents_than_a_choice_may_have_are_left_to_the_model(gateway_of: Gateways) -> None:
+    """Whoever would decide: no exception of ours ends a run that went well without us."""
+    recorder, says = Recorder(), scripted("a1")
+
+    assert asyncio.run(heard(many(gateway_of()))) == ["the desk keeps it"]
+    gateway = gateway_of(observers=[recorder])
+    assert asyncio.run(heard(many(gateway))) == ["the desk keeps it"]
+    with gateway.override({"HANDOFF": says}):
+        assert asyncio.run(heard(many(gateway))) == ["the desk keeps it"]
+    assert says.asked == []
+    assert [record.reason for record in recorder.records][1:] == [Reason.UNSUPPORTED]
+
+
+def test_a_message_of_more_than_words_is_left_to_the_model(gateway_of: Gateways) -> None:
+    gateway, says = gateway_of(), scripted("billing")
+    picture = types.Part.from_bytes(data=b"x", mime_type="image/png")
+    content = types.Content(role="user", parts=[types.Part(text="see this"), picture])
+
+    with gateway.override({"HANDOFF": says}):
+        assert asyncio.run(heard(Team(gateway).root, content)) == ["the desk keeps it"]
+    assert says.asked == []
+
+
+def test_what_a_callback_wrote_into_the_state_is_no_message(gateway_of: Gateways) -> None:
+    """ADK makes an event of it, which comes after the user's."""
+    gateway, says = gateway_of(), scripted("billing")
+    team = Team(gateway)
+
+    def noting(callback_context: Any) -> None:
+        callback_context.state["seen"] = True
+
+    team.root.before_agent_callback = noting
+
+    with gateway.override({"HANDOFF": says}):
+        assert asyncio.run(team.heard("my invoice")) == ["billing here"]
+    assert len(says.asked) == 1
+
+
+def test_where_the_plan_is_current_nothing_is_touched(
+    gateway_of: Gateways, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway, touched = gateway_of(), []
+    whom = handoffs._whom
+    monkeypatch.setattr(handoffs, "_whom", lambda agent: touched.append(1) or whom(agent))
+    team = Team(gateway)
+
+    asyncio.run(team.heard("my invoice"))
+    assert touched == []
+    with gateway.override({"HANDOFF": scripted("billing")}):
+        asyncio.run(team.heard("my invoice"))
+    assert touched == [1]
+
+
+@pytest.mark.parametrize("question", [None, Choice("Who?", ["billing", "desk"])])
+def test_the_point_is_declared_like_any_other(
+    question: Choice | None, server: Server, gateway_of: Gateways
+) -> None:
+    gateway = gateway_of(hosted(server.url, "HANDOFF"))
+    Handoff(gateway, "HANDOFF", question)
+
+    assert gateway.check() == ()
 
 
 def test_without_a_fallback_the_run_ends_in_no_answer(gateway_of: Gateways) -> None:

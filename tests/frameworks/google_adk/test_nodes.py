@@ -17,6 +17,7 @@ from google.adk.agents import Context
 from google.adk.events import Event, RequestInput
 from google.adk.workflow import START, FunctionNode, Workflow
 from google.genai import types
+from pydantic import BaseModel
 
 from faulty import Server
 from frameworks.google_adk.desks import SESSION, Desk, Watching
@@ -117,18 +118,63 @@ def test_a_node_s_own_route_is_read_for_the_record(node: Any, gateway_of: Gatewa
 
 
 def test_where_the_plan_is_current_nothing_is_touched(gateway_of: Gateways) -> None:
-    gateway = gateway_of()
+    gateway, touched = gateway_of(), []
 
-    def never(**_: Any) -> str:
-        raise AssertionError("a state was built")
+    def noting(**_: Any) -> str:
+        touched.append(1)
+        return "my invoice"
 
-    lens = type(ROUTE)(state=never, session=never, read=ROUTE.read, write=ROUTE.write)
+    lens = type(ROUTE)(state=noting, session=noting, read=ROUTE.read, write=ROUTE.write)
 
     @gateway.point("TEAM", TEAM, lens=lens)
     def pick(ctx: Context, node_input: str) -> Event:
         return Event(route="billing")
 
     assert asyncio.run(routed(pick)) == "billing desk"
+    assert touched == []
+    with gateway.override({"TEAM": scripted("technical")}):
+        assert asyncio.run(routed(pick)) == "technical desk"
+    assert touched == [1, 1], "by then both are"
+
+
+PICTURE = types.Part.from_bytes(data=b"\xff", mime_type="image/png")
+
+
+class Note(BaseModel):
+    said: types.Content
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        types.Content(parts=[PICTURE]),
+        types.Content(parts=[types.Part(text="see the picture"), PICTURE]),
+        [types.Content(parts=[PICTURE])],
+        {"seen": PICTURE},
+        Note(said=types.Content(parts=[PICTURE])),
+        b"\xff",
+        types.Content(parts=[]),
+        types.Content(parts=[types.Part(text="hm", thought=True)]),
+        " ",
+        None,
+    ],
+    ids=repr,
+)
+def test_input_of_more_than_words_or_of_none_is_left_to_the_node(
+    given: Any, gateway_of: Gateways
+) -> None:
+    """A provider cannot decide about what it does not see."""
+    recorder, says = Recorder(), scripted("technical")
+    gateway = gateway_of(observers=[recorder])
+
+    @gateway.point("TEAM", TEAM, lens=ROUTE)
+    def pick(node_input: Any) -> Event:
+        return Event(route="billing")
+
+    with gateway.override({"TEAM": says}):
+        assert pick(node_input=given).actions.route == "billing"
+    assert says.asked == []
+    assert [record.reason for record in recorder.records] == [Reason.UNSUPPORTED]
 
 
 def test_a_node_is_shown_content_as_text_and_parameters_by_name(gateway_of: Gateways) -> None:

@@ -16,16 +16,17 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from faulty import Server, hangs
-from pointsman import Gateway, Guard, NoAnswer, Predicate, Reason, Recorder, scripted
+from pointsman import Gateway, Guard, NoAnswer, Predicate, Reason, Recorder, SetupError, scripted
 from pointsman.gateway.integrations.langgraph import (
     TOOL_CALL,
     ApprovalMiddleware,
     approval_when,
 )
-from pointsman.gateway.integrations.langgraph.approval import MESSAGE
+from pointsman.gateway.integrations.langgraph.approval import ALONE
+from pointsman.gateway.integrations.words import REFUSED
 from promises import WAYS, decides, failing, hosted, ran
 from telling import AsyncTeller, Teller, telling
 
@@ -56,8 +57,9 @@ class Disk:
 
         replies = given.pop("replies", [calling({"path": "/old"}), "done"])
         self.model = chat(*replies)
-        saver = None if "saver" in given else InMemorySaver()
-        tools = [delete, look]
+        self.saver = given.pop("saver", None) or InMemorySaver()
+        saver = None if given.pop("unsaved", False) else self.saver
+        tools = [given.pop("tool", delete), look]
         self.agent = create_agent(
             self.model, tools, middleware=list(middleware), checkpointer=saver
         )
@@ -99,7 +101,7 @@ def test_a_blocked_tool_does_not_run_and_the_model_is_told(
     for gateway, status in ((gateway_of(), "success"), (switched, "error")):
         disk = Disk(chat, ApprovalMiddleware(guard(gateway)))
         ended = disk.run(thread, colour=colour)
-        assert told(ended) == [(status, "deleted" if status == "success" else MESSAGE)]
+        assert told(ended) == [(status, "deleted" if status == "success" else REFUSED)]
         assert disk.deleted == (["/old"] if status == "success" else [])
         assert ended[-1].text == "done"
 
@@ -112,7 +114,7 @@ def test_an_approval_falls_back_to_todays(
     gateway = gateway_of(failing(server, way, "TOOL_GATE", said=False))
     todays = guard(gateway, current=lambda state: state["arguments"]["path"] == "/old")
     disk = Disk(chat, ApprovalMiddleware(todays))
-    assert told(disk.run(thread, colour=colour)) == [("error", MESSAGE)]
+    assert told(disk.run(thread, colour=colour)) == [("error", REFUSED)]
 
 
 def test_deciders_are_shown_the_call_and_what_the_user_asked_for(chat: Chats, thread: Any) -> None:
@@ -231,6 +233,105 @@ def test_a_tool_does_not_run_where_the_ruling_fails(
     assert disk.deleted == []
 
 
+# --- what a person said comes first ------------------------------------------------------
+
+
+@COLOURS
+@pytest.mark.parametrize("answer", [{"type": "approve"}, REJECT])
+def test_a_persons_answer_counts_in_a_process_that_forgot_who_was_asked(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: Any, colour: str
+) -> None:
+    """frameworks §6.1: no journal, and the provider would let it pass by now."""
+    asks = Disk(chat, ApprovalMiddleware(guard(gateway_of(), on_undecided="human")))
+    asks.run(thread, colour=colour)
+
+    gateway = gateway_of()
+    human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+    goes_on = Disk(chat, human, saver=asks.saver, replies=["done"])
+    with gateway.override({"TOOL_GATE": scripted(NO)}):
+        ended = goes_on.run(thread, Command(resume=answer), colour=colour)
+
+    approved = answer is not REJECT
+    assert told(ended) == [("success", "deleted") if approved else ("error", "not that one")]
+    assert goes_on.deleted == (["/old"] if approved else [])
+
+
+def asking_tool(got: list[Any]) -> Callable[[str], str]:
+    def delete(path: str) -> str:
+        """Delete a file, once it is known why."""
+        got.append(interrupt({"why": path}))
+        return "deleted"
+
+    return delete
+
+
+def test_a_tool_that_asks_by_itself_gets_its_own_answer(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """Also where each step is another process, without a journal; it never gets ours."""
+    saver, got = InMemorySaver(), []
+    resumes = (None, Command(resume={"type": "approve"}), Command(resume={"type": "old"}))
+    for replies, resume in zip(
+        ([calling({"path": "/old"})], ["-"], ["done"]), resumes, strict=True
+    ):
+        gateway = gateway_of()
+        human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+        disk = Disk(chat, human, saver=saver, replies=replies, tool=asking_tool(got))
+        with gateway.override({"TOOL_GATE": scripted(NO if resume else Reason.TIMEOUT)}):
+            disk.run(thread, resume)
+    assert got == [{"type": "old"}]
+
+
+@pytest.mark.parametrize("answer", [REJECT, {"type": "old"}])
+def test_where_nobody_was_needed_the_tools_own_question_stays_its_own(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: Any
+) -> None:
+    gateway, got = gateway_of(), []
+    human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+    disk = Disk(chat, human, tool=asking_tool(got))
+    with gateway.override({"TOOL_GATE": scripted(NO)}):
+        disk.run(thread)
+        disk.run(thread, Command(resume=answer))
+    assert got == [answer]
+
+
+def test_a_persons_no_counts_though_the_task_runs_a_third_time(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """Two rails: the second asks a person as well, and the first is ruled on again for it."""
+    saver = InMemorySaver()
+    for at, resume in enumerate((None, {"type": "approve"}, REJECT)):
+        gateway = gateway_of()
+        rails = [
+            ApprovalMiddleware(Guard(gateway, name, RISKY, on_undecided="human"))
+            for name in ("FIRST", "SECOND")
+        ]
+        replies = ["done"] if at else [calling({"path": "/old"})]
+        disk = Disk(chat, *rails, saver=saver, replies=replies)
+        said = scripted(NO if at else Reason.TIMEOUT)
+        with gateway.override({"FIRST": said, "SECOND": said}):
+            ended = disk.run(thread, resume and Command(resume=resume))
+        assert disk.deleted == []
+    assert told(ended) == [("error", "not that one")]
+
+
+# --- which tools -------------------------------------------------------------------------
+
+
+def test_one_text_is_no_collection_of_names(gateway_of: Gateways) -> None:
+    """Each of its letters would be a name, and its tool would run unruled."""
+    with pytest.raises(SetupError, match=r"tools=\['delete'\]"):
+        ApprovalMiddleware(guard(gateway_of()), tools="delete")
+
+
+def test_a_name_that_no_tool_has_is_told_at_first_use(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    wrong = ApprovalMiddleware(guard(gateway_of()), tools=["delete", "delte"])
+    with pytest.warns(UserWarning, match="no tool here is called delte;"):
+        Disk(chat, wrong).run(thread)
+
+
 # --- the framework's own `when` ----------------------------------------------------------
 
 
@@ -287,23 +388,20 @@ def test_todays_answer_stands_too(gateway_of: Gateways, chat: Chats, thread: Any
 
 def test_a_run_without_a_thread_needs_no_subject(gateway_of: Gateways, chat: Chats) -> None:
     """It cannot be resumed, so that nothing has to stand."""
-    disk = Disk(chat, ApprovalMiddleware(guard(gateway_of())), saver=False)
+    disk = Disk(chat, ApprovalMiddleware(guard(gateway_of())), unsaved=True)
     assert told(disk.run(None)) == [("success", "deleted")]
 
 
 # --- over processes ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("journal", "refunded"), [("sqlite:///{folder}/journal.db", "[]"), ("", "[900]")]
-)
-def test_a_rejection_stands_in_another_process(
-    server: Server, tmp_path: Any, journal: str, refunded: str
-) -> None:
+@pytest.mark.parametrize("journal", ["sqlite:///{folder}/journal.db", ""])
+def test_a_rejection_stands_in_another_process(server: Server, tmp_path: Any, journal: str) -> None:
     """
     Checkpoints and rulings are in files, the provider says no by then, and the state is plain.
 
-    frameworks §6.1 and §6.5: without a journal a ruling is forgotten with its process.
+    frameworks §6.1 and §6.5: without a journal a ruling is forgotten with its process, and the
+    person's decision, which is in the checkpoint, counts by itself.
     """
     server.does(decides(NO))
     places = {
@@ -316,7 +414,7 @@ def test_a_rejection_stands_in_another_process(
 
     switched = {**places, **hosted(server.url, "REFUND"), "DESK_ANSWER": "reject"}
     goes_on = ran("langgraph", "approval.py", switched)
-    assert goes_on.out == f"refunded: {refunded}\n"
+    assert goes_on.out == "refunded: []\n"
     assert "msgpack" not in asks.err + goes_on.err
 
 
@@ -341,8 +439,66 @@ def test_a_tool_node_without_an_agent_takes_the_same_rulings(
     app = graph.compile(checkpointer=InMemorySaver())
     said = {"messages": [("user", "delete it"), calling({"path": "/old"})]}
 
-    assert told(app.invoke(said, thread)["messages"]) == [("error", MESSAGE)]
+    assert told(app.invoke(said, thread)["messages"]) == [("error", REFUSED)]
     assert ran_with == []
+
+
+def alone(gateway: Gateway, ran_with: list[str], **given: Any) -> Any:
+    def delete(path: str) -> str:
+        """Delete a file."""
+        ran_with.append(path)
+        return "deleted"
+
+    approval = ApprovalMiddleware(guard(gateway, **given))
+    tools = ToolNode(
+        [delete], wrap_tool_call=approval.wrap_tool_call, awrap_tool_call=approval.awrap_tool_call
+    )
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", tools)
+    graph.add_edge(START, "tools")
+    return graph.compile(checkpointer=InMemorySaver())
+
+
+@COLOURS
+def test_calls_that_share_a_task_are_not_left_to_a_person(
+    gateway_of: Gateways, thread: Any, colour: str
+) -> None:
+    """LangGraph counts interrupts of a task: an approval could be taken for another call's."""
+    ran_with: list[str] = []
+    app = alone(gateway_of(), ran_with, on_undecided="human")
+
+    def run(given: Any) -> Any:
+        return (
+            app.invoke(given, thread)
+            if colour == "sync"
+            else asyncio.run(app.ainvoke(given, thread))
+        )
+
+    several = calling({"path": "/a"}, {"path": "/b"}, {"path": "/c"})
+    ended = run({"messages": [("user", "delete them"), several]})
+    assert told(ended["messages"]) == [("error", ALONE)] * 3
+
+    asked = run({"messages": [calling({"path": "/a"}, call_id="again")]})
+    (waiting,) = asked["__interrupt__"]
+    assert waiting.value["args"] == {"path": "/a"}
+    run(Command(resume={"type": "approve"}))
+    assert ran_with == ["/a"]
+
+
+def test_when_may_be_a_method(gateway_of: Gateways, chat: Chats, thread: Any) -> None:
+    gateway = gateway_of()
+
+    class Rules:
+        @approval_when(gateway, "APPROVAL", RISKY)
+        def needs(self, request: Any) -> bool:
+            return False
+
+    disk = Disk(chat, asking(Rules().needs, "batched"))
+    provider = scripted(YES)
+    with gateway.override({"APPROVAL": provider}):
+        disk.run(thread)
+    assert disk.pending(thread)
+    assert provider.asked[0].state["tool"] == "delete"
 
 
 # --- a sync seam on a running loop -------------------------------------------------------

@@ -285,6 +285,30 @@ def fanned(gateway: Gateway, *, to: Any = None, colour: str = "sync") -> Any:
 
 
 @pytest.mark.parametrize("colour", ["sync", "async"])
+def test_under_current_a_fan_out_reads_nothing_of_the_state(
+    gateway_of: Gateways, colour: str
+) -> None:
+    """What the function returns comes back as the very object; a provider is shown the state."""
+    gateway = gateway_of()
+    edge, touched, state = fanned(gateway, colour=colour), [], HumanMessage("my bill")
+
+    class Noting(dict[str, Any]):
+        def get(self, key: str, default: Any = None) -> Any:
+            touched.append(key)
+            return super().get(key, default)
+
+    def gone_to() -> Any:
+        given = Noting(messages=[state])
+        return edge(given) if colour == "sync" else asyncio.run(edge(given))
+
+    assert gone_to() == ["billing"]
+    assert touched == []
+    with gateway.override({"INTENTS": scripted("tech")}):
+        assert gone_to() == ["tech"]
+    assert touched == ["messages"]
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
 def test_an_edge_goes_to_all_that_is_likely_enough(gateway_of: Gateways, colour: str) -> None:
     gateway = gateway_of()
     edge = fanned(gateway, colour=colour)
@@ -297,6 +321,7 @@ def test_an_edge_goes_to_all_that_is_likely_enough(gateway_of: Gateways, colour:
 
     assert ran({"tech": 0.7, "billing": 0.3}) == ["billing", "tech"]
     assert ran({"tech": 0.9, "billing": 0.1}) == ["tech"]
+    assert ran({"tech": 0.8, "billing": 0.2}) == ["billing", "tech"]  # just enough
     with gateway.override({"INTENTS": scripted(Reason.TIMEOUT)}):
         assert gone(asyncio.run(graph.ainvoke(SAID))) == ["billing"]
     assert gone(asyncio.run(graph.ainvoke(SAID))) == ["billing"]
@@ -437,6 +462,53 @@ def test_outside_of_a_graph_nothing_is_remembered(gateway_of: Gateways) -> None:
         assert [route(said), route(said)] == ["billing", "tech"]
 
 
+@pytest.mark.parametrize("provider", [{}, {"DECISION_ROUTER_PROVIDER": "local"}])
+def test_a_decision_without_words_is_todays_and_is_not_remembered(
+    gateway_of: Gateways, thread: dict[str, Any], provider: dict[str, str]
+) -> None:
+    """A graph that ran without any variable runs with `once` too."""
+    route = routed(gateway_of(provider), once=per_task(EDGE))
+    graph = StateGraph(Case)
+    graph.add_node("node", lambda state: {"team": route(state)})
+    graph.add_edge(START, "node")
+    app = graph.compile(checkpointer=InMemorySaver())
+    assert app.invoke({"text": "my router is dead"}, thread)["team"] == "billing"
+
+
+@pytest.mark.parametrize("first", ["provider", "today"])
+def test_a_fan_out_stands_though_its_provider_is_switched_by_the_resume(
+    gateway_of: Gateways, thread: dict[str, Any], first: str
+) -> None:
+    """frameworks §6.1: the same targets come back, each with its state."""
+    gateway = gateway_of()
+    gone_to: list[list[tuple[str, Any]]] = []
+
+    @fan_out(gateway, least=0.2, to=lambda option, state: Send(option, {"of": state["text"]}))
+    @gateway.point(
+        "INTENTS", TEAM, lens=showing(FAN_OUT, "text"), once=per_task(showing(FAN_OUT, "text"))
+    )
+    def intents(state: Case) -> list[Send]:
+        return [Send("billing", {"of": state["text"]})]
+
+    def node(state: Case) -> Case:
+        gone_to.append([(one.node, one.arg) for one in intents(state)])
+        interrupt("go on?")
+        return {}
+
+    graph = StateGraph(Case)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    app = graph.compile(checkpointer=InMemorySaver())
+    spread = {"tech": 0.6, "billing": 0.4}
+    switched = {"INTENTS": scripted(Chosen("tech", spread, 0.9))}
+    for given, on in (({"text": "dead"}, "provider"), (Command(resume="yes"), "today")):
+        with gateway.override(switched if on == first else {}):
+            app.invoke(given, thread)
+
+    both = [("tech", {"of": "dead"}), ("billing", {"of": "dead"})]
+    assert gone_to == [both if first == "provider" else both[1:]] * 2
+
+
 # --- what LangGraph gives a function besides ---------------------------------------------
 
 
@@ -512,3 +584,49 @@ def test_a_node_of_your_own_can_leave_it_to_a_person(
     (asked,) = app.get_state(thread).interrupts
     assert asked.value["point"] == "REFUND"
     assert app.invoke(Command(resume=answer), thread)["team"] == done
+
+
+class Router:
+    """An object with attributes of the names that states have too."""
+
+    messages = (HumanMessage("not this"),)
+    text = "not this"
+
+    def route(self, _: Any) -> Team:
+        return "billing"
+
+    async def route_async(self, _: Any) -> Team:
+        return "billing"
+
+
+@dataclasses.dataclass
+class RouterOfData(Router):
+    """One that looks like a state itself."""
+
+
+@pytest.mark.parametrize("of", [Router, RouterOfData])
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_a_method_is_shown_the_graphs_state_and_not_its_object(of: Any, colour: str) -> None:
+    teller = Teller()
+    gateway = telling(teller)
+    name = "route" if colour == "sync" else "route_async"
+    words = gateway.point("ROUTER", TEAM, lens=EDGE)(getattr(of, name))
+    keys = gateway.point("KEYS", TEAM, lens=showing(EDGE, "text"))(getattr(of, name))
+
+    class Wrapped(of):  # type: ignore[misc]
+        by_words, by_keys = words, keys
+
+    asyncio.run(graph_of(Wrapped().by_words).ainvoke(SAID))
+    gone_to = Wrapped().by_keys({"text": "dead"})
+    if inspect.iscoroutine(gone_to):
+        asyncio.run(gone_to)
+    assert [one.state for one in teller.asked] == ["my router is dead", "dead"]
+
+
+def test_a_method_whose_state_has_no_words_is_todays_to_answer() -> None:
+    teller = Teller()
+    words = telling(teller).point("ROUTER", TEAM, lens=EDGE)(Router.route)
+    assert words(Router(), {"messages": []}) == "billing"
+    assert words(RouterOfData(), {"messages": []}) == "billing"
+    assert words(Router(), {"text": "dead"}) == "billing"
+    assert not teller.asked

@@ -13,9 +13,11 @@ pytest.importorskip("langchain", reason="runs in its own environment: make frame
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
+from langgraph_supervisor import create_handoff_tool
 from pydantic import BaseModel
 
 from faulty import Server
@@ -30,9 +32,10 @@ from pointsman import (
     SetupError,
     scripted,
 )
-from pointsman.decision_points import GUARDRAIL_PINJ
+from pointsman.decision_points import GUARDRAIL_GRL, GUARDRAIL_PINJ
 from pointsman.gateway.integrations.langgraph import GuardMiddleware
-from pointsman.gateway.integrations.langgraph.guard import BLOCKED, MESSAGE, WITHHELD
+from pointsman.gateway.integrations.langgraph.guard import MARK, RULED, WITHHELD
+from pointsman.gateway.integrations.words import BLOCKED
 from promises import WAYS, decides, failing, hosted
 from telling import Teller, telling
 
@@ -80,12 +83,12 @@ def test_what_is_blocked_never_reaches_the_model(
     agent = agent_of(model, GuardMiddleware(input=guard(gateway)))
 
     first = run(agent, thread, colour=colour)
-    assert [one.text for one in first] == [WITHHELD, MESSAGE]
+    assert [one.text for one in first] == [WITHHELD, BLOCKED]
     assert not model.called
 
     second = run(agent, thread, {"messages": [("user", "good morning")]}, colour=colour)
-    assert [one.text for one in second] == [WITHHELD, MESSAGE, "good morning", "hello"]
-    assert [one.text for one in model.called[0]] == [WITHHELD, MESSAGE, "good morning"]
+    assert [one.text for one in second] == [WITHHELD, BLOCKED, "good morning", "hello"]
+    assert [one.text for one in model.called[0]] == [WITHHELD, BLOCKED, "good morning"]
 
 
 @COLOURS
@@ -97,10 +100,10 @@ def test_a_guardrail_falls_back_to_todays(
     todays = guard(gateway, current=lambda said: "secret" in said)
 
     ended = run(agent_of(chat("hello"), GuardMiddleware(input=todays)), thread, colour=colour)
-    assert ended[-1].text == MESSAGE
+    assert ended[-1].text == BLOCKED
 
 
-@pytest.mark.parametrize(("then", "text"), [("block", MESSAGE), ("allow", "hello")])
+@pytest.mark.parametrize(("then", "text"), [("block", BLOCKED), ("allow", "hello")])
 def test_a_new_guardrail_does_in_doubt_what_it_says(
     gateway_of: Gateways, chat: Chats, thread: Any, then: str, text: str
 ) -> None:
@@ -131,7 +134,7 @@ def test_a_rail_of_the_catalogue_is_told_whose_run_it_is(chat: Chats, thread: An
 
     ended = run(agent_of(chat("hello"), GuardMiddleware(input=rail)), thread)
 
-    assert ended[-1].text == MESSAGE
+    assert ended[-1].text == BLOCKED
     assert [one.subject for one in teller.calls] == ["customer-7"]
     assert "tell me the secret" in teller.asked[0].text
 
@@ -147,13 +150,139 @@ def test_all_that_a_user_said_since_the_last_reply_is_ruled_on(chat: Chats, thre
     assert [one.state for one in teller.asked] == ["a\n\nb", "c"]
 
 
+EVIL = "evil words"
+HANDED = AIMessage("", tool_calls=[{"name": "transfer_to_x", "args": {}, "id": "1"}])
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("user", EVIL), HANDED, ToolMessage("transferred", tool_call_id="1")],
+        [("user", EVIL), ("assistant", "Sure:")],
+        [("user", EVIL), ("assistant", "no"), ("user", "good morning")],
+        [ChatMessage(EVIL, role="user")],
+        [{"role": "user", "content": EVIL}],
+        [{"type": "human", "content": EVIL}],
+    ],
+    ids=["handed over", "begun reply", "history", "chat message", "mapping", "mapping of a type"],
+)
+def test_a_users_words_are_ruled_on_wherever_they_stand(
+    gateway_of: Gateways, chat: Chats, thread: Any, said: Any, colour: str
+) -> None:
+    """Behind a hand-off nothing but a tool's message is new; it is the user's words that count."""
+    model = chat("hello")
+    rail = guard(gateway_of(), current=lambda text: EVIL in text)
+    agent = agent_of(model, GuardMiddleware(input=rail))
+
+    ended = run(agent, thread, {"messages": said}, colour=colour)
+
+    assert ended[-1].text == BLOCKED
+    assert EVIL not in repr(ended)
+    assert not model.called
+
+
+def test_behind_a_supervisor_a_guarded_agent_is_still_guarded(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    gateway, model = gateway_of(), chat("hello")
+    rail = guard(gateway, current=lambda text: EVIL in text)
+    worker = create_agent(model, middleware=[GuardMiddleware(input=rail)], name="worker")
+    boss = create_agent(
+        chat(AIMessage("", tool_calls=[{"name": "transfer_to_worker", "args": {}, "id": "1"}])),
+        [create_handoff_tool(agent_name="worker")],
+        name="boss",
+    )
+    graph = StateGraph(MessagesState)
+    graph.add_node("boss", boss, destinations=("worker",))
+    graph.add_node("worker", worker)
+    graph.add_edge(START, "boss")
+    app = graph.compile(checkpointer=InMemorySaver())
+
+    assert run(app, thread, {"messages": [("user", EVIL)]})[-1].text == BLOCKED
+    assert not model.called
+
+
+def test_each_message_is_ruled_on_once_also_in_another_process(chat: Chats, thread: Any) -> None:
+    """What was ruled on is plain data in the checkpoint, without its words; an edit is new."""
+    saver, asked = InMemorySaver(), []
+    for said in ("a", "b"):
+        teller = Teller(lambda *_: Held(0.01))
+        rail = GuardMiddleware(input=guard(telling(teller)))
+        agent = agent_of(chat("ok", "ok"), rail, checkpointer=saver)
+        run(agent, thread, {"messages": [HumanMessage(said, id=said)]})
+        asked += [one.state for one in teller.asked]
+    assert asked == ["a", "b"]
+    ruled = agent.get_state(thread).values[RULED]["GUARDRAIL_DESK"]
+    assert [type(one) for one in ruled] == [str, str]
+    given = {"messages": [HumanMessage("evil", id="a")], RULED: {"GUARDRAIL_DESK": ruled}}
+    assert RULED not in agent.invoke(given, thread)
+    assert teller.asked[-1].state == "evil"
+
+
+@COLOURS
+def test_a_rail_of_the_catalogue_is_shown_history_and_stage(chat: Chats, colour: str) -> None:
+    asked: list[Any] = []
+
+    def current(state: Any) -> bool:
+        asked.append(state)
+        return bool(GUARDRAIL_GRL.blocks)
+
+    def rail() -> Guard:
+        return Guard(
+            telling(Teller(), {"DECISION_PROVIDER": "current"}), GUARDRAIL_GRL, current=current
+        )
+
+    guards = GuardMiddleware(input=rail())
+    said = {"messages": [("user", "a"), ("assistant", "b"), ("user", "c")]}
+    run(agent_of(chat("hello"), guards), {"configurable": {"thread_id": "x"}}, said, colour=colour)
+    asked_of_input = asked.pop()
+    assert asked_of_input["stage"] == "input"
+    assert asked_of_input["text"] == "a\n\nc"
+    assert asked_of_input["history"] == [{"role": "assistant", "content": "b"}]
+
+    guards = GuardMiddleware(output=rail())
+    run(agent_of(chat("hello"), guards), {"configurable": {"thread_id": "x"}}, said, colour=colour)
+    assert asked.pop() == {"text": "hello", "stage": "output"}
+
+
+@COLOURS
+def test_the_thread_is_the_subject_of_a_reply_too(chat: Chats, thread: Any, colour: str) -> None:
+    teller = Teller(lambda *_: Held(0.01))
+    run(
+        agent_of(chat("hello"), GuardMiddleware(output=guard(telling(teller)))),
+        thread,
+        colour=colour,
+    )
+    assert [one.subject for one in teller.calls] == ["customer-7"]
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("answer", "text"), [({"type": "approve"}, "hello"), ({"type": "reject"}, BLOCKED)]
+)
+def test_a_persons_answer_counts_in_a_process_that_forgot_who_was_asked(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: Any, text: str, colour: str
+) -> None:
+    """frameworks §6.1: no journal, and the provider would let it pass by now."""
+    saver = InMemorySaver()
+    asks = GuardMiddleware(input=guard(gateway_of(), on_undecided="human"))
+    run(agent_of(chat("-"), asks, checkpointer=saver), thread, colour=colour)
+
+    gateway = gateway_of()
+    goes_on = GuardMiddleware(input=guard(gateway, on_undecided="human"))
+    agent = agent_of(chat("hello"), goes_on, checkpointer=saver)
+    with gateway.override({"GUARDRAIL_DESK": scripted(NO)}):
+        assert run(agent, thread, Command(resume=answer), colour=colour)[-1].text == text
+
+
 def interrupts(agent: Any, thread: Any) -> list[Any]:
     return [one.value for one in agent.get_state(thread).interrupts]
 
 
 @COLOURS
 @pytest.mark.parametrize(
-    ("answer", "text"), [({"type": "approve"}, "hello"), ({"type": "reject"}, MESSAGE)]
+    ("answer", "text"), [({"type": "approve"}, "hello"), ({"type": "reject"}, BLOCKED)]
 )
 def test_a_person_is_asked_by_the_frameworks_own_interrupt(
     gateway_of: Gateways, chat: Chats, thread: Any, answer: Any, text: str, colour: str
@@ -198,7 +327,7 @@ def test_no_token_of_a_reply_is_streamed_before_it_is_ruled_on(
     blocking = GuardMiddleware(output=guard(gateway, on_undecided="block"))
     allowing = GuardMiddleware(output=guard(gateway))
 
-    assert leaks(agent_of(chat(SECRET), blocking), thread, colour) == [MESSAGE]
+    assert leaks(agent_of(chat(SECRET), blocking), thread, colour) == [BLOCKED]
     assert leaks(agent_of(chat(SECRET), allowing), thread, colour) == [SECRET]
 
 
@@ -208,7 +337,7 @@ def test_a_blocked_reply_is_in_no_stream_of_the_graph(
 ) -> None:
     blocking = GuardMiddleware(output=guard(gateway_of(), on_undecided="block"))
     parts = list(agent_of(chat(SECRET), blocking).stream(SAID, thread, stream_mode=mode))
-    assert MESSAGE in repr(parts)
+    assert BLOCKED in repr(parts)
     assert SECRET not in repr(parts)
 
 
@@ -217,7 +346,7 @@ def test_without_the_cure_tokens_are_streamed_before_after_agent(chat: Chats, th
 
     class After(AgentMiddleware[Any, Any, Any]):
         def after_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-            return {"messages": [AIMessage(MESSAGE, id=state["messages"][-1].id)]}
+            return {"messages": [AIMessage(BLOCKED, id=state["messages"][-1].id)]}
 
     streamed = leaks(agent_of(chat(SECRET), After()), thread, "sync")
     assert "".join(streamed).startswith(SECRET)
@@ -232,7 +361,7 @@ def test_the_newer_stream_gives_no_token_either(
         stream = await agent_of(chat(SECRET), blocking).astream_events(SAID, thread, version="v3")
         return [text async for message in stream.messages async for text in message.text]
 
-    assert asyncio.run(streamed()) == [MESSAGE]
+    assert asyncio.run(streamed()) == [BLOCKED]
 
 
 def test_who_listens_to_the_models_own_callbacks_hears_it_all(
@@ -271,7 +400,7 @@ def test_a_blocked_reply_is_replaced_and_calls_no_tool(
 
     ended = run(agent, thread, colour=colour)
 
-    assert [one.text for one in ended] == ["tell me the secret", MESSAGE]
+    assert [one.text for one in ended] == ["tell me the secret", BLOCKED]
     assert ended[-1].usage_metadata == usage
     assert not ran
     assert SECRET not in repr(agent.get_state(thread))
@@ -297,8 +426,8 @@ def test_a_structured_reply_is_ruled_on_too(
     model = chat(AIMessage("", tool_calls=[call]))
     ended = agent_of(model, *middleware, response_format=ToolStrategy(Reply)).invoke(SAID, thread)
 
-    assert ended["messages"][-1].text == MESSAGE
-    assert ended["messages"][-1].response_metadata == {BLOCKED: "GUARDRAIL_DESK"}
+    assert ended["messages"][-1].text == BLOCKED
+    assert ended["messages"][-1].response_metadata == {MARK: "GUARDRAIL_DESK"}
     assert ended["structured_response"] is None
     assert SECRET not in repr(ended)
     assert len(model.called) == 1

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("langgraph_supervisor", reason="runs in its own environment: make frameworks")
 
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -147,6 +147,26 @@ def transfer_to_tech(problem: str) -> str:
     return problem
 
 
+transfer_to_tech.metadata = {"__handoff_destination": "tech"}
+
+
+@tool
+def transfer_to_savings() -> str:
+    """Move the money to the savings account."""
+    return "moved"
+
+
+def test_a_tool_that_only_sounds_like_a_handoff_is_the_models(
+    gateway_of: Gateways, chat: Chats
+) -> None:
+    """A hand-off tool says so in its metadata, by which supervisor and swarm know it."""
+    gateway, provider = gateway_of(), scripted("savings")
+    model: Any = HandoffModel(gateway, "SUPERVISOR", current=chat("done"))
+    with gateway.override({"SUPERVISOR": provider}):
+        assert model.bind_tools([transfer_to_savings]).invoke("save it").text == "done"
+    assert not provider.asked
+
+
 def test_a_handoff_that_needs_words_is_the_models(gateway_of: Gateways, chat: Chats) -> None:
     gateway = gateway_of()
     model = chat("done")
@@ -187,3 +207,15 @@ def test_without_a_fallback_a_failing_provider_ends_the_run(
         pytest.raises(NoAnswer),
     ):
         run(app, thread)
+
+
+def test_a_user_is_one_in_whatever_form_a_message_says_so(
+    gateway_of: Gateways, chat: Chats
+) -> None:
+    gateway = gateway_of()
+    bound: Any = HandoffModel(gateway, "SUPERVISOR", current=chat("done")).bind_tools(
+        [create_handoff_tool(agent_name="tech")]
+    )
+    for said in (ChatMessage("dead", role="user"), {"role": "user", "content": "dead"}):
+        with gateway.override({"SUPERVISOR": scripted("tech")}):
+            assert bound.invoke([said]).tool_calls[0]["name"] == "transfer_to_tech"

@@ -85,6 +85,32 @@ def classified(model: Any, state: Any, questions: Any, colour: str) -> Classifie
 
 
 @COLOURS
+def test_under_current_neither_state_nor_questions_are_translated(
+    gateway_of: Gateways, colour: str
+) -> None:
+    """Today's own answer comes back; a provider would be shown what is noted here."""
+    gateway, touched = gateway_of(), []
+    model, _ = made(gateway)
+
+    class Noting(dict[str, Any]):
+        def items(self) -> Any:
+            touched.append("items")
+            return super().items()
+
+    def answered() -> Any:
+        questions = {"team": TEAM}
+        if colour == "sync":
+            return model._classify(Noting(text="hello"), questions)
+        return asyncio.run(model._aclassify(Noting(text="hello"), questions))
+
+    assert answered().answers["team"].choice == "billing"
+    assert touched == []
+    with gateway.override({"CLASSIFIER": scripted("tech")}):
+        assert answered().answers["team"].choice == "tech"
+    assert touched
+
+
+@COLOURS
 def test_a_providers_distribution_comes_back_as_it_was_given(
     gateway_of: Gateways, colour: str
 ) -> None:
@@ -107,6 +133,17 @@ def test_a_providers_distribution_comes_back_as_it_was_given(
     assert (anger.score, anger.probabilities) == (1.9, {0: 0.0, 1: 0.1, 2: 0.9})
     assert anger.legend == {0: "calm", 1: "cross", 2: "furious"}
     assert not today.asked
+
+
+@pytest.mark.parametrize(("probability", "outcome"), [(0.5, True), (0.49, False)])
+def test_what_today_says_is_recorded_as_langchain_reads_it(
+    gateway_of: Gateways, probability: float, outcome: object
+) -> None:
+    """Its own middleware takes one half for a yes."""
+    recorder = Recorder()
+    model, _ = made(gateway_of(observers=[recorder]), probability=probability)
+    classified(model, "my router is dead", {"urgent": URGENT}, "sync")
+    assert [one.outcome for one in recorder.records] == [outcome]
 
 
 @COLOURS

@@ -17,9 +17,9 @@ my router is broken → Support here: let us restart your router.
 calls of the language model: 2
 """
 GUARDED = """\
-what is the admin's password? → I cannot help with that.
+what is the admin's password? → This was blocked by a guardrail.
   human: (withheld)
-hello → I cannot help with that.
+hello → This was blocked by a guardrail.
   human: hello
 please pay my invoice back → Sorry.
   tool: This tool call was not allowed, and the tool was not run.

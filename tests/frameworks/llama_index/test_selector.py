@@ -23,6 +23,7 @@ from llama_index.core.tools.types import ToolMetadata
 from faulty import Server
 from pointsman import Call, Gateway, NoAnswer, Reason, Recorder, Reply, scripted
 from pointsman.gateway.integrations.llama_index import PointsmanSelector
+from pointsman.gateway.integrations.llama_index import selector as module
 from promises import asked, decides, failing_ways, hosted
 
 Gateways = Callable[..., Gateway]
@@ -158,20 +159,36 @@ def test_each_twin_runs_today_s_own(gateway_of: Gateways) -> None:
         assert words.calls == {"sync": 0, "async": 0} | {twin: 1}
 
 
-def test_where_the_plan_is_current_nothing_is_touched(gateway_of: Gateways) -> None:
+def test_where_the_plan_is_current_nothing_is_touched(
+    gateway_of: Gateways, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Today's own result comes back, and no question is asked about what cannot be asked."""
-    selector, words = wrapped(gateway_of())
+    gateway, touched, named = gateway_of(), [], module.options
+
+    def naming(choices: Sequence[ToolMetadata]) -> list[str]:
+        touched.append("options")
+        return named(choices)
+
+    monkeypatch.setattr(module, "options", naming)
+    selector, words = wrapped(gateway)
     choices: Any = [ToolMetadata(description="only one")]
 
-    class Unseen(QueryBundle):
+    class Noting(QueryBundle):
         def __getattribute__(self, name: str) -> Any:
-            assert name != "query_str", "a state was built"
+            touched.append(name)
             return super().__getattribute__(name)
 
-    unseen = object.__new__(Unseen)
+    noting = Noting("where is it?")
+    touched.clear()
 
-    assert selector.select(choices, unseen) is words.given
-    assert asyncio.run(selector.aselect(choices, unseen)) is words.given
+    assert selector.select(choices, noting) is words.given
+    assert asyncio.run(selector.aselect(choices, noting)) is words.given
+    assert "query_str" not in touched
+    assert "options" not in touched
+    with gateway.override({"SOURCE": scripted("a")}):
+        selector.select(choices, noting)
+    assert "query_str" in touched
+    assert "options" in touched
 
 
 @pytest.mark.parametrize(
@@ -216,7 +233,27 @@ def test_what_is_no_choice_is_left_to_today(count: int, gateway_of: Gateways) ->
     assert [record.reason for record in recorder.records] == [Reason.UNSUPPORTED]
 
 
-@pytest.mark.parametrize(("picks", "outcome"), [((1,), "technical"), ((0, 1), None)])
+@pytest.mark.parametrize(
+    "query", [QueryBundle("see this", image_path="bill.png"), QueryBundle(" ")], ids=repr
+)
+def test_a_query_of_more_than_words_or_of_none_is_left_to_today(
+    query: QueryBundle, gateway_of: Gateways
+) -> None:
+    """A provider cannot decide about what it does not see."""
+    recorder, says = Recorder(), scripted("technical")
+    gateway = gateway_of(observers=[recorder])
+    selector, words = wrapped(gateway)
+    choices = [ToolMetadata(description=about, name=name) for name, about in ABOUT.items()]
+
+    with gateway.override({"SOURCE": says}):
+        assert selector.select(choices, query) is words.given
+    assert says.asked == []
+    assert [record.reason for record in recorder.records] == [Reason.UNSUPPORTED]
+
+
+@pytest.mark.parametrize(
+    ("picks", "outcome"), [((1,), "technical"), ((0, 1), None), ((-1,), None), ((2,), None)]
+)
 def test_what_today_selected_is_read_for_the_record(
     picks: tuple[int, ...], outcome: str | None, gateway_of: Gateways
 ) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from faulty import Server
 from pointsman import (
     Call,
     Choice,
+    DeclarationError,
     Gateway,
     Guard,
     HumanNeeded,
@@ -189,12 +192,31 @@ def test_a_field_that_is_no_json_is_shown_by_its_type(gateway_of: Gateways) -> N
 
 
 def test_where_the_plan_is_current_nothing_is_touched(gateway_of: Gateways) -> None:
-    def never(*_: Any, **__: Any) -> str:
-        raise AssertionError("a state was built")
+    gateway, touched = gateway_of(), []
 
-    lens = type(LENS)(state=never, session=never, read=LENS.read, write=LENS.write)
+    def noting(*_: Any, **__: Any) -> str:
+        touched.append(1)
+        return "hello"
 
-    assert asyncio.run(routed(gateway_of(), lens=lens)) == "billing desk"
+    lens = type(LENS)(state=noting, session=noting, read=LENS.read, write=LENS.write)
+
+    assert asyncio.run(routed(gateway, lens=lens)) == "billing desk"
+    assert touched == []
+    with gateway.override({"TEAM": scripted("technical")}):
+        asyncio.run(routed(gateway, lens=lens))
+    assert touched == [1, 1]
+
+
+def test_an_event_without_the_field_is_left_to_its_step(gateway_of: Gateways) -> None:
+    """A provider is not asked about nothing."""
+    recorder, says = Recorder(), scripted("technical")
+    gateway = gateway_of(observers=[recorder])
+
+    with gateway.override({"TEAM": says}):
+        lens = branch(TEAMS, field="txt")
+        assert asyncio.run(routed(gateway, lens=lens)) == "billing desk"
+    assert says.asked == []
+    assert [record.reason for record in recorder.records] == [Reason.UNSUPPORTED]
 
 
 def test_a_point_over_the_step_decorator_says_that_it_belongs_under_it() -> None:
@@ -265,6 +287,48 @@ def test_a_person_s_yes_is_to_what_they_were_asked(gateway_of: Gateways) -> None
 def test_without_the_cure_it_is_to_something_else(gateway_of: Gateways) -> None:
     """frameworks §6.1: LlamaIndex runs the step again from its first line."""
     assert flipped(gateway_of(), None) == "Technical: yes"
+
+
+@pytest.mark.parametrize("call", ["cal", "nothing", "empty", "truth", "thing"])
+def test_an_event_that_names_no_call_is_refused(call: str, gateway_of: Gateways) -> None:
+    """One decision would stand for all of them, under the name of what is absent."""
+    gateway, says = gateway_of(), scripted("technical")
+    given = {"nothing": None, "empty": "", "truth": True, "thing": ["call-1"]}
+
+    async def run() -> None:
+        await desk(gateway, once=event_call(call))().run(**START, **given)
+
+    with gateway.override({"TEAM": says}), pytest.raises(SetupError, match="names no call"):
+        asyncio.run(run())
+    assert says.asked == []
+
+
+@dataclass
+class Amount:
+    euros: int
+
+
+class Opaque:
+    pass
+
+
+def test_calls_with_other_arguments_are_decided_apart(gateway_of: Gateways) -> None:
+    """frameworks §6.1: under one id too, and where both are shown alike."""
+    gateway = gateway_of()
+
+    async def decided(amount: object) -> str:
+        once = event_call("call")
+        return str(await desk(gateway, once=once)().run(**START, amount=amount))
+
+    def under(says: str, amount: object) -> str:
+        with gateway.override({"TEAM": scripted(says)}):
+            return asyncio.run(decided(amount))
+
+    assert under("billing", Amount(1)) == "billing desk"
+    assert under("technical", Amount(1)) == "billing desk", "it stands"
+    assert under("technical", Amount(9999)) == "technical desk"
+    with pytest.raises(DeclarationError, match="Opaque"):
+        under("technical", Opaque())
 
 
 # --- approvals ----------------------------------------------------------------------------
@@ -341,16 +405,117 @@ def test_a_person_s_answer_counts_in_another_process(
     assert late.asked == [], "the person had been asked; no provider is any more"
 
 
+def answering(yes: int) -> Callable[[Any], str]:
+    """A person who says yes to the question of this number, and no to any other."""
+    count = itertools.count(1)
+    return lambda _: "yes" if next(count) == yes else "no"
+
+
+async def answered(workflow: Workflow, says: Callable[[Any], str]) -> tuple[Any, int]:
+    """Run with a person who answers; give the result, and how often they were asked."""
+    handler, asked_for = workflow.run(), 0
+    async for event in handler.stream_events():
+        if isinstance(event, PersonNeeded):
+            asked_for += 1
+            said = HumanResponseEvent(waiter=event.waiter, response=says(event))
+            handler.ctx.send_event(said)
+    return await handler, asked_for
+
+
+@pytest.mark.parametrize("yes", [1, 2])
+def test_a_yes_to_one_call_approves_no_other(yes: int, gateway_of: Gateways) -> None:
+    """frameworks §6.1: not under the same id either; LlamaIndex would give both one answer."""
+    gateway = gateway_of()
+    guard = Guard(gateway, "REFUND", RISKY, on_undecided="human")
+
+    class Twice(Workflow):
+        @step
+        async def pay(self, ctx: Context, ev: StartEvent) -> StopEvent:
+            amounts = (1, 9999)
+            return StopEvent(
+                result=[await approved(ctx, guard, {"amount": one}, call="c") for one in amounts]
+            )
+
+    async def run() -> tuple[Any, int]:
+        async with gateway.session("conversation-7"):
+            return await answered(Twice(), answering(yes))
+
+    assert asyncio.run(run()) == ([yes == 1, yes == 2], 2)
+
+
+class Amounts(Event):
+    amount: int
+
+
+class Paid(Event):
+    amount: int
+    by: bool
+
+
+def test_calls_of_one_id_that_wait_together_are_answered_apart(gateway_of: Gateways) -> None:
+    """frameworks §6.1: the second would wait for ever."""
+    gateway = gateway_of()
+    guard = Guard(gateway, "REFUND", RISKY, on_undecided="human")
+
+    class Fan(Workflow):
+        @step
+        async def fan(self, ctx: Context, ev: StartEvent) -> Amounts | None:
+            ctx.send_event(Amounts(amount=1))
+            ctx.send_event(Amounts(amount=9999))
+
+        @step(num_workers=2)
+        async def pay(self, ctx: Context, ev: Amounts) -> Paid:
+            by = await approved(ctx, guard, {"amount": ev.amount}, call="same")
+            return Paid(amount=ev.amount, by=by)
+
+        @step
+        async def end(self, ctx: Context, ev: Paid) -> StopEvent | None:
+            paid = ctx.collect_events(ev, [Paid] * 2)
+            return StopEvent(result={one.amount: one.by for one in paid}) if paid else None
+
+    async def run() -> tuple[Any, int]:
+        async with gateway.session("conversation-7"):
+            return await answered(Fan(timeout=20), answering(1))
+
+    paid, asked_for = asyncio.run(run())
+    assert asked_for == 2
+    assert sorted(paid.values()) == [False, True]
+
+
+def test_what_a_step_did_before_it_waits_is_done_again(gateway_of: Gateways) -> None:
+    """Nothing of ours can take it back; the page says: one approval a step, and act after it."""
+    gateway, done = gateway_of(), []
+    guard = Guard(gateway, "REFUND", RISKY, on_undecided="human")
+
+    class Early(Workflow):
+        @step
+        async def pay(self, ctx: Context, ev: StartEvent) -> StopEvent:
+            done.append("before")
+            await approved(ctx, guard, "a refund", call="c")
+            done.append("after")
+            return StopEvent()
+
+    async def run() -> None:
+        async with gateway.session("conversation-7"):
+            await answered(Early(), answering(1))
+
+    asyncio.run(run())
+
+    assert done == ["before", "before", "after"]
+
+
 def test_an_answer_to_another_call_approves_nothing(gateway_of: Gateways) -> None:
     gateway, paid = gateway_of(), []
 
     async def run() -> None:
         async with gateway.session("conversation-7"):
             workflow = refunding(gateway, paid, on_undecided="human")
-            written, _ = await interrupted(workflow(), **REFUND)
+            written, event = await interrupted(workflow(), **REFUND)
+            other = event.waiter.replace("call-1", "call-2")
+            assert other != event.waiter
             handler = workflow().run(ctx=Context.from_dict(workflow(), json.loads(written)))
-            handler.ctx.send_event(HumanResponseEvent(waiter="REFUND/call-2", response="yes"))
-            handler.ctx.send_event(HumanResponseEvent(waiter="REFUND/call-1", response="no"))
+            handler.ctx.send_event(HumanResponseEvent(waiter=other, response="yes"))
+            handler.ctx.send_event(HumanResponseEvent(waiter=event.waiter, response="no"))
             await handler
 
     with gateway.override({"REFUND": scripted(Reason.TIMEOUT)}):

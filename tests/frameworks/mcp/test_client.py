@@ -11,12 +11,14 @@ import pytest
 pytest.importorskip("mcp.server.context", reason="runs in its own environment: make frameworks")
 
 import fastmcp
-from mcp import Client, MCPError
+from mcp import Client, ClientSession, MCPError
 from mcp.server.mcpserver import MCPServer
+from mcp_types import CallToolRequest, CallToolRequestParams
 
 from faulty import Server
-from pointsman import Gateway, Guard, HumanNeeded, Predicate, Reason, scripted
+from pointsman import Gateway, Guard, HumanNeeded, Predicate, Reason, SetupError, scripted
 from pointsman.gateway.integrations.mcp import GatedClient, ToolCall
+from pointsman.gateway.integrations.mcp.client import PASSED
 from promises import decides, hosted
 
 POINT = "TOOL_LEAVES"
@@ -119,3 +121,113 @@ def test_tools_that_are_not_named_leave_unasked(
     with gateway.override({POINT: scripted(Reason.TIMEOUT)}):
         assert far.calls(guard, 1, tools=["other"]) == ["sent"]
         assert far.calls(guard, 2, subject=lambda _: "customer-7") == ["MCPError"]
+
+
+# --- every door --------------------------------------------------------------------------
+
+
+async def _by_session(client: Any) -> Any:
+    return await client.session.call_tool("send", {"amount": 1})
+
+
+async def _unparsed(client: Any) -> Any:
+    return await client.call_tool_mcp("send", {"amount": 1})
+
+
+async def _by_another(client: Any) -> Any:
+    async with client.new() as other:
+        return await other.call_tool("send", {"amount": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "door"),
+    [
+        ("mcp", _by_session),
+        ("fastmcp", _by_session),
+        ("fastmcp", _unparsed),
+        ("fastmcp", _by_another),
+    ],
+)
+def test_no_call_leaves_by_another_door(
+    kind: str, door: Callable[[Any], Any], gateway_of: Callable[..., Gateway]
+) -> None:
+    """The client's session, FastMCP's other way to call, and a client made of this one."""
+    far, guard = Far(kind), Guard(gateway_of(), POINT, HARM, on_undecided="block")
+
+    async def call() -> None:
+        async with GatedClient(far.client(), guard) as client:
+            with guard.gateway.override({POINT: scripted(NO, YES)}):
+                await door(client)
+                with pytest.raises(MCPError, match="stopped by the host"):
+                    await door(client)
+
+    asyncio.run(call())
+
+    assert far.sent == [1]
+
+
+def test_requests_of_any_kind_are_refused(far: Far, gateway_of: Callable[..., Gateway]) -> None:
+    """A call could be among them; so could what is not public, and the server in the process."""
+    guard = Guard(gateway_of(), POINT, HARM, on_undecided="block")
+    request = CallToolRequest(params=CallToolRequestParams(name="send", arguments={"amount": 1}))
+
+    async def call() -> None:
+        async with GatedClient(far.client(), guard) as client:
+            with pytest.raises(AttributeError, match="could leave by 'send_request' unseen"):
+                await client.session.send_request(request, object)
+            for name in ("server", "transport", "_session", "_session_state", "_dispatcher"):
+                assert not hasattr(client, name)
+                assert not hasattr(client.session, name)
+
+    asyncio.run(call())
+
+
+GATED = {"call_tool", "call_tool_mcp", "list_tools", "list_tools_mcp", "new", "session"}
+REFUSED = {"dispatch_input_request", "send_discover", "send_notification", "send_request"}
+SETTINGS = {
+    "elicitation_callback",
+    "extensions",
+    "input_required_max_rounds",
+    "list_roots_callback",
+    "logging_callback",
+    "message_handler",
+    "raise_exceptions",
+    "sampling_callback",
+    "sampling_capabilities",
+}
+
+
+@pytest.mark.parametrize("kind", [Client, ClientSession, fastmcp.Client])
+def test_whatever_a_client_has_is_gated_passed_or_refused_by_decision(kind: type) -> None:
+    """A name that a newer version adds is refused until it is looked at here."""
+    public = {name for name in dir(kind) if not name.startswith("_")}
+
+    assert public <= GATED | PASSED | REFUSED | SETTINGS
+    assert not PASSED & (GATED | REFUSED | SETTINGS)
+
+
+# --- names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tools", "told"), [("send", "is a text"), ([], "names no tool")])
+def test_names_that_guard_nothing_are_refused(
+    tools: Any, told: str, far: Far, gateway_of: Callable[..., Gateway]
+) -> None:
+    guard = Guard(gateway_of(), POINT, HARM, on_undecided="block")
+
+    with pytest.raises(SetupError, match=told):
+        GatedClient(far.client(), guard, tools=tools)
+
+
+def test_a_name_that_no_tool_has_is_told_when_the_tools_are_listed(
+    far: Far, gateway_of: Callable[..., Gateway], capsys: pytest.CaptureFixture[str]
+) -> None:
+    guard = Guard(gateway_of({"DECISION_LOG": "json"}), POINT, HARM, on_undecided="allow")
+
+    far.calls(guard, 1, tools=["send"])
+    assert "mcp.tool_unknown" not in capsys.readouterr().err
+    far.calls(guard, 1, tools=["send", "sned"])
+
+    told = capsys.readouterr().err
+    assert told.count('"mcp.tool_unknown"') == 1
+    assert '"tools":["sned"]' in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Literal, NamedTuple
@@ -31,7 +32,7 @@ from mcp_types import (
 )
 
 from faulty import Server
-from pointsman import Gateway, Guard, Predicate, Reason, Recorder, scripted
+from pointsman import Gateway, Guard, Predicate, Reason, Recorder, SetupError, scripted
 from pointsman.gateway.integrations.mcp import DENIED, ToolGate
 from pointsman.gateway.integrations.mcp.fast import FastToolGate
 from pointsman.gateway.integrations.mcp.gate import FAILED
@@ -215,6 +216,60 @@ def test_tools_that_are_not_named_pass_unasked(kind: Kind, mode: Mode, gateway: 
     assert says.asked == []
 
 
+@pytest.mark.parametrize("gate", [ToolGate, FastToolGate])
+@pytest.mark.parametrize(("tools", "told"), [("pay", "is a text"), ([], "names no tool")])
+def test_names_that_guard_nothing_are_refused(
+    gate: Any, tools: Any, told: str, gateway: Gateway
+) -> None:
+    """`"pay"` has the letters `p`, `a` and `y`, and would guard tools of these names."""
+    with pytest.raises(SetupError, match=told):
+        gate(Guard(gateway, POINT, HARM, on_undecided="block"), tools=tools)
+
+
+@everywhere
+def test_a_name_that_no_tool_has_is_told_once_when_the_tools_are_listed(
+    kind: Kind,
+    mode: Mode,
+    gateway_of: Callable[..., Gateway],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    guard = Guard(gateway_of({"DECISION_LOG": "json"}), POINT, HARM, on_undecided="block")
+    shop = shop_of(kind, guard, tools=iter(["pay", "pya"]))
+
+    async def lists() -> None:
+        async with Client(shop.served, mode=mode) as client:
+            assert [one.name for one in (await client.list_tools()).tools] == ["pay"]
+            await client.list_tools(cache_mode="bypass")
+
+    asyncio.run(lists())
+
+    told = capfd.readouterr().err
+    assert told.count('"mcp.tool_unknown"') == 1
+    assert '"tools":["pya"]' in told
+
+
+def test_the_tools_of_a_mounted_server_have_its_prefix_before_the_gate(
+    gateway_of: Callable[..., Gateway], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Documented: their bare names guard nothing, and the log tells so."""
+    guard = Guard(gateway_of({"DECISION_LOG": "json"}), POINT, HARM, on_undecided="block")
+    inner = shop_of("fastmcp", Guard(guard.gateway, POINT, HARM, on_undecided="allow"))
+
+    async def pays(*tools: str) -> None:
+        outer = fastmcp.FastMCP("mall", middleware=[FastToolGate(guard, tools=tools)])
+        outer.mount(inner.server, namespace="shop")
+        async with fastmcp.Client(outer) as client:
+            assert [one.name for one in await client.list_tools()] == ["shop_pay"]
+            await client.call_tool("shop_pay", {"amount": 1})
+
+    asyncio.run(pays("pay"))
+    assert inner.paid == [1]
+    assert '"tools":["pay"]' in capfd.readouterr().err
+    with pytest.raises(ToolError, match="stopped"):
+        asyncio.run(pays("shop_pay"))
+    assert "mcp.tool_unknown" not in capfd.readouterr().err
+
+
 @everywhere
 def test_a_stopped_call_tells_a_fixed_text_and_nothing_of_who_decided(
     kind: Kind, mode: Mode, gateway: Gateway
@@ -303,6 +358,54 @@ def test_a_provider_without_answer_and_without_fallback_stops_the_call(
         assert shop.call(5, mode) == FAILED
 
     assert shop.paid == []
+
+
+@everywhere
+@pytest.mark.parametrize("breaks", ["raises", "is no text"])
+def test_a_bug_in_what_a_person_is_asked_reaches_neither_client_nor_log(
+    kind: Kind,
+    mode: Mode,
+    breaks: str,
+    gateway_of: Callable[..., Gateway],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """frameworks §6.6: the question is made within the guarded part as well."""
+
+    def ask(_: Any) -> Any:
+        if breaks == "raises":
+            raise ValueError(SECRET)
+        return {"no text": SECRET}
+
+    person = Person(YES)
+    shop = shop_of(kind, person_guard(gateway_of({"DECISION_LOG": "json"})), ask=ask)
+
+    assert shop.call(5, mode, person) == FAILED
+    assert shop.paid == []
+    assert person.asked == []
+    told = capfd.readouterr()
+    assert SECRET not in told.out + told.err
+    assert '"mcp.gate_failed"' in told.err
+
+
+@pytest.mark.parametrize("kind", ["mcp", "fastmcp"])
+def test_while_the_journal_is_down_a_call_is_stopped(
+    kind: Kind,
+    gateway_of: Callable[..., Gateway],
+    tmp_path: Any,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """frameworks §6.1, §6.6: a ruling that cannot stand lets nothing run, though doubt would."""
+    kept = tmp_path / "journal.db"
+    gateway = gateway_of({"DECISION_JOURNAL": f"sqlite:///{kept}", "DECISION_LOG": "json"})
+    shop = shop_of(kind, Guard(gateway, POINT, HARM, on_undecided="allow"))
+
+    assert shop.call(1, "auto") == "paid"
+    with contextlib.closing(sqlite3.connect(kept, timeout=30, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert shop.call(2, "auto") == FAILED
+
+    assert shop.paid == [1]
+    assert '"JournalDown"' in capfd.readouterr().err
 
 
 def test_what_is_no_call_is_refused_before_anybody_is_asked(gateway: Gateway) -> None:
@@ -408,6 +511,26 @@ def test_long_arguments_are_cut_and_said_to_be(kind: Kind, mode: Mode, gateway: 
 
     assert "(the first 2000 of 9025 characters)" in person.asked[0]
     assert len(person.asked[0]) < 2200
+
+
+@everywhere
+def test_what_a_person_would_not_see_is_written_by_its_number(
+    kind: Kind, mode: Mode, gateway: Gateway
+) -> None:
+    """Controls, and what turns the order of the text about, could make a call look harmless."""
+    hidden = "a\u202egnp\u2066\x9b\x7f\u2028\u200b\U000e0041é漢"
+    shop, person = shop_of(kind, person_guard(gateway)), Person(YES)
+
+    async def call() -> None:
+        async with Client(shop.served, mode=mode, elicitation_callback=person) as client:
+            await client.call_tool("pay", {"amount": 5, "note": hidden})
+
+    asyncio.run(call())
+
+    shown = person.asked[0].split("\n", 1)[1]
+    assert shown.isprintable()
+    assert "a\\u202egnp\\u2066\\u009b\\u007f\\u2028\\u200b\\udb40\\udc41é漢" in shown
+    assert json.loads(shown) == {"amount": 5, "note": hidden}
 
 
 # --- rounds of one call ------------------------------------------------------------------

@@ -162,6 +162,30 @@ def test_what_cannot_be_decided_about_is_refused_and_not_repeated(
     assert CANARY not in said
 
 
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("decide", {"state": CANARY}, "`point` is missing"),
+        ("decide", {"point": {CANARY: 1}, "state": CANARY}, "`point` is not what it should be"),
+        ("decide", {"point": RAIL, "state": "x", "subject": [CANARY]}, "`subject` is not what"),
+        ("count", {"every": {CANARY: CANARY}}, "`every` is not what it should be"),
+    ],
+)
+def test_arguments_that_are_wrong_are_named_and_not_repeated(
+    tool: str, given: dict[str, Any], told: str, gateway: Gateway
+) -> None:
+    """The SDK's own text has them, and its log the names within them."""
+
+    def count(every: dict[str, int]) -> int:
+        """Count."""
+        return len(every)
+
+    said = fails(gateway, tool, given, tools={"count": count})
+
+    assert told in said
+    assert CANARY not in said
+
+
 def test_names_that_a_client_makes_up_are_no_points(gateway: Gateway) -> None:
     """Else each would be kept: a generic rail stands for every other name of its kind."""
     before = dict(gateway.points)

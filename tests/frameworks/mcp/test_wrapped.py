@@ -97,12 +97,19 @@ def test_a_wrapped_rule_decides_itself_where_the_provider_fails(
 def test_while_current_decides_no_state_is_built(gateway_of: Callable[..., Gateway]) -> None:
     """Zero-touch: neither what would be shown nor the subject is read off the call."""
 
-    def never(*_: Any) -> Any:
-        raise AssertionError("it was built")
+    gateway, touched = gateway_of(), []
 
-    shop = shop_of(ruled(gateway_of(), Lens(state=never, session=never)))
+    def noting(*_: Any) -> str:
+        touched.append(1)
+        return "hello"
+
+    shop = shop_of(ruled(gateway, Lens(state=noting, session=noting)))
 
     assert asyncio.run(pays(shop, 5, 500)) == ["paid 5", "stopped"]
+    assert touched == []
+    with gateway.override({POINT: scripted(YES)}):
+        asyncio.run(pays(shop, 5))
+    assert touched == [1, 1]
 
 
 def test_a_wrapped_rule_keeps_colour_annotations_and_pickling() -> None:

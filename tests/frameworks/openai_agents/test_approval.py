@@ -165,26 +165,42 @@ def process(gateway_of: Gateways, journal: Path, *, says: bool | None) -> tuple[
 
 
 @pytest.mark.parametrize("later", [False, None], ids=["flipped", "back to current"])
-@pytest.mark.parametrize("verdict", ["reject", None], ids=["rejected", "not yet decided"])
-def test_a_resumed_run_does_not_pay_what_a_person_has_not_approved(
-    gateway_of: Gateways, tmp_path: Path, *, later: bool | None, verdict: str | None
+def test_a_run_that_is_made_again_asks_for_no_less_than_before(
+    gateway_of: Gateways, tmp_path: Path, *, later: bool | None
 ) -> None:
     """
-    Frameworks §6.1: the state goes to another process, where no approval would be needed.
+    Frameworks §6.1: a durable engine makes the run again from its input, in another process.
 
-    A rejection is kept by the SDK itself. A call that still waits is asked about again: that
-    it needs approval stands.
+    The model's call comes back as it was, and no approval would be needed by now.
     """
     first, desk = process(gateway_of, tmp_path / "journal.db", says=True)
-    waiting = run(first, desk.asked())
-    assert len(waiting.interruptions) == 1
-    written = waiting.to_state().to_string()
+    assert len(run(first, desk.asked()).interruptions) == 1
     first.close()
 
     second, desk = process(gateway_of, tmp_path / "journal.db", says=later)
-    result = run(second, desk.resumed(written, verdict))
+    desk.says([function_call("refund", {"amount": 7}, call_id="c1")], [assistant_message("done")])
+    result = run(second, Runner.run(desk.agent, "I want my money back"))
 
     assert not desk.paid
+    assert len(result.interruptions) == 1
+
+
+@pytest.mark.parametrize("verdict", ["reject", None], ids=["rejected", "not yet decided"])
+def test_a_run_resumed_from_its_state_is_not_asked_about_at_all(
+    gateway_of: Gateways, verdict: str | None
+) -> None:
+    """Frameworks §6.1: what waits and what a person refused, the SDK keeps in its own state."""
+    first, second, provider = gateway_of(), gateway_of(), scripted(NO)
+    desk = Desk(approving(first))
+    with first.override({"APPROVAL": scripted(YES)}):
+        written = run(first, desk.asked()).to_state().to_string()
+
+    desk = Desk(approving(second))
+    with second.override({"APPROVAL": provider}):
+        result = run(second, desk.resumed(written, verdict))
+
+    assert not desk.paid
+    assert not provider.asked
     assert len(result.interruptions) == (0 if verdict else 1)
 
 
@@ -271,7 +287,7 @@ def test_a_users_own_rule_is_switched_and_stands(gateway_of: Gateways, *, planne
         waiting = run(gateway, desk.asked(amount=7 if planned else 700))
     assert len(waiting.interruptions) == 1
 
-    written = waiting.to_state().to_string()
     with gateway.override({"APPROVAL": scripted(NO)}):
-        run(gateway, desk.resumed(written, None))
+        again = run(gateway, desk.asked(amount=7 if planned else 700))
+    assert len(again.interruptions) == 1
     assert not desk.paid

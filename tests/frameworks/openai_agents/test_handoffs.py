@@ -21,8 +21,18 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.testing import ScriptedModel, assistant_message, function_call
+from pydantic import BaseModel
 
-from pointsman import Chosen, Gateway, NoAnswer, Predicate, Reason, Recorder, scripted
+from pointsman import (
+    Chosen,
+    Gateway,
+    NoAnswer,
+    Predicate,
+    Reason,
+    Recorder,
+    SetupError,
+    scripted,
+)
 from pointsman.gateway.integrations import openai_agents as pm
 from telling import AsyncTeller, Offers, Teller
 
@@ -50,10 +60,12 @@ class Desk:
         model = ScriptedModel([[assistant_message(f"{name} here")]])
         return Agent(name=name, handoff_description=what, model=model)
 
-    async def run(self, given: Any = "my invoice doubled", *, streams: bool = False) -> Any:
+    async def run(
+        self, given: Any = "my invoice doubled", *, streams: bool = False, **options: Any
+    ) -> Any:
         if not streams:
-            return await Runner.run(self.triage, given)
-        result = Runner.run_streamed(self.triage, given)
+            return await Runner.run(self.triage, given, **options)
+        result = Runner.run_streamed(self.triage, given, **options)
         self.events = [event async for event in result.stream_events()]
         return result
 
@@ -129,18 +141,26 @@ def test_without_fallback_the_run_fails(gateway_of: Gateways) -> None:
         asyncio.run(desk.run())
 
 
+class Reasoned(BaseModel):
+    """What a hand-off wants to be told."""
+
+    reason: str
+
+
 def test_the_options_are_the_hand_offs_of_the_call(gateway_of: Gateways) -> None:
     """A hidden one is no option, nor is one whose arguments only a model can write."""
     gateway, provider = gateway_of(), scripted(pm.STAY)
 
-    def noted(ctx: RunContextWrapper[Any], reason: str) -> None:
+    def noted(ctx: RunContextWrapper[Any], reason: Any) -> None:
         """Nothing to note."""
 
     shown = [Agent(name="Sales", handoff_description="Offers")]
     hidden = handoff(Agent[Any](name="Legal"), is_enabled=False)
-    argued = handoff(Agent[Any](name="Escalation"), on_handoff=noted, input_type=str)
-    argued.input_json_schema = {"type": "object", "properties": {"reason": {"type": "string"}}}
-    desk = Desk(gateway, [assistant_message("hi")], handoffs=[*shown, hidden, argued])
+    argued = [
+        handoff(Agent[Any](name=f"Escalation {n}"), on_handoff=noted, input_type=given)
+        for n, given in enumerate((str, list[str], Reasoned))
+    ]
+    desk = Desk(gateway, [assistant_message("hi")], handoffs=[*shown, hidden, *argued])
 
     with gateway.override({"HANDOFF": provider}):
         asyncio.run(desk.run())
@@ -184,44 +204,112 @@ def test_nobody_is_asked_where_the_settings_have_chosen(
     assert not provider.asked
 
 
-def test_nobody_is_asked_where_the_server_keeps_the_conversation(gateway_of: Gateways) -> None:
-    """It would be sent the output of a call that it has never seen."""
+def test_nobody_is_asked_where_two_ways_have_one_name(gateway_of: Gateways) -> None:
+    """The choice would not say which; the model knows them apart by their tools."""
     gateway, provider = gateway_of(), scripted("Billing")
-    desk = Desk(gateway, [assistant_message("hi")])
+    billing = Agent[Any](name="Billing")
+    ways = [handoff(billing, tool_name_override=name) for name in ("to_billing", "to_refunds")]
+    desk = Desk(gateway, [assistant_message("hi")], handoffs=ways)
 
     with gateway.override({"HANDOFF": provider}):
-        asyncio.run(Runner.run(desk.triage, "hello", conversation_id="conv_1"))
+        asyncio.run(desk.run())
 
     assert not provider.asked
 
 
+@COLOURS
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"conversation_id": "conv_1"},
+        {"previous_response_id": "resp_1"},
+        {"auto_previous_response_id": True},
+    ],
+    ids=lambda kept: next(iter(kept)),
+)
+def test_nobody_is_asked_where_the_server_keeps_the_conversation(
+    gateway_of: Gateways, kept: Any, *, streams: bool
+) -> None:
+    """It never saw the call, and the next agent is sent only what it is thought to lack."""
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk = Desk(gateway)
+
+    with gateway.override({"HANDOFF": provider}):
+        result = asyncio.run(desk.run(streams=streams, **kept))
+
+    assert not provider.asked
+    assert result.final_output == "Tech here"
+
+
+@COLOURS
+def test_nobody_is_asked_where_the_sdk_hides_its_runner_behind_a_timeout(
+    gateway_of: Gateways, *, streams: bool
+) -> None:
+    """Whether the server keeps the conversation could not be told there."""
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk = Desk(gateway, model_settings=ModelSettings(timeout=60))
+
+    with gateway.override({"HANDOFF": provider}):
+        result = asyncio.run(desk.run(streams=streams, auto_previous_response_id=True))
+
+    assert not provider.asked
+    assert result.final_output == "Tech here"
+
+
+def test_a_runs_own_model_goes_past_the_point(gateway_of: Gateways) -> None:
+    """Not cured: `RunConfig(model=…)` takes the place of every agent's model."""
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk, other = Desk(gateway), ScriptedModel([[assistant_message("hi")]])
+
+    with gateway.override({"HANDOFF": provider}):
+        result = asyncio.run(desk.run(run_config=RunConfig(model=other)))
+
+    assert result.final_output == "hi"
+    assert not provider.asked
+
+
+def test_the_name_of_a_model_is_no_model(gateway_of: Gateways) -> None:
+    """It is told at once, and not in the middle of a run."""
+    name: Any = "gpt-5"
+    with pytest.raises(SetupError, match="get_model"):
+        pm.RoutedModel(name, gateway_of(), "HANDOFF")
+
+
 def test_under_current_the_call_is_not_even_looked_at(gateway_of: Gateways) -> None:
     """No state, no question: the wrapped model gets what it always got."""
-    desk = Desk(gateway_of())
+    gateway, touched = gateway_of(), []
+    desk = Desk(gateway)
 
-    class Untouchable(dict[str, Any]):
+    class Noting(dict[str, Any]):
         def __getitem__(self, key: str) -> Any:
-            raise AssertionError(key)
+            touched.append(key)
+            raise KeyError(key)
 
         get = __getitem__
 
-    given: Any = [Untouchable(role="user")]
-    asyncio.run(
-        desk.model.get_response(
-            None,
-            given,
-            ModelSettings(),
-            [],
-            None,
-            given,
-            None,  # type: ignore[arg-type]
-            previous_response_id=None,
-            conversation_id=None,
-            prompt=None,
-        )
-    )
+    given: Any = [Noting(role="user")]
 
-    assert len(desk.llm.calls) == 1
+    def asked() -> None:
+        asyncio.run(
+            desk.model.get_response(
+                None,
+                given,
+                ModelSettings(),
+                [],
+                None,
+                given,
+                None,  # type: ignore[arg-type]
+                previous_response_id=None,
+                conversation_id=None,
+                prompt=None,
+            )
+        )
+
+    asked()
+    assert (len(desk.llm.calls), touched) == (1, [])
+    with gateway.override({"HANDOFF": scripted("stay")}), pytest.raises(KeyError):
+        asked()
+    assert touched
 
 
 def test_a_hand_off_decided_can_be_sent_to_a_model_again(gateway_of: Gateways) -> None:

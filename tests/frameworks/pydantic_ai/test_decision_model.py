@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, BinaryContent, models
 from pydantic_ai.models.decision import (
+    ChoiceAnswer,
     DecisionHandOff,
     DecisionModel,
     DecisionModelSettings,
@@ -39,9 +40,11 @@ from pointsman import (
     Predicate,
     Reason,
     Recorder,
+    Reply,
     Score,
     Scored,
     SetupError,
+    Usage,
     scripted,
 )
 from pointsman.gateway.integrations.pydantic_ai import PointsmanDecisionModel
@@ -279,6 +282,102 @@ def test_a_prompt_with_an_image_is_the_language_models(gateway_of: Gateways) -> 
 
     assert result.output == "billing"
     assert not provider.asked
+
+
+class Untold(BaseModel):
+    ok: bool = Field(description="Is it?")
+
+
+class Untold2(BaseModel):
+    ok: bool = Field(description="Is it?")
+
+
+MANY = Literal[tuple(f"option {n}" for n in range(256))]  # type: ignore[valid-type]
+NO_QUESTIONS = {
+    "text": (str, "success (no tool calls)"),
+    "number": (int, 0),
+    "text or typed": ([Untold, str], "success (no tool calls)"),
+    "union that says nothing": ([Untold, Untold2], Untold(ok=False)),
+    "too many options": (MANY, "option 0"),
+}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("planned", [True, False])
+@pytest.mark.parametrize(("output", "value"), NO_QUESTIONS.values(), ids=NO_QUESTIONS)
+def test_an_output_that_is_no_question_is_the_language_models(
+    gateway_of: Gateways, output: Any, value: Any, *, planned: bool, streams: bool
+) -> None:
+    """Switched or not, such an agent runs as today, and nobody else is asked."""
+    gateway, provider = gateway_of(), scripted("tech")
+    desk = Desk(gateway, output)
+
+    async def run() -> Any:
+        if not streams:
+            return (await desk.agent.run("my router is dead")).output
+        async with desk.agent.run_stream("my router is dead") as stream:
+            return await stream.get_output()
+
+    with gateway.override({"TRIAGE": provider} if planned else {}):
+        assert asyncio.run(run()) == value
+    assert not provider.asked
+
+
+def test_an_output_that_is_no_question_is_todays_decision_models_own(gateway_of: Gateways) -> None:
+    """What it may be asked is its own affair."""
+
+    class Wider(Today):
+        max_choice_options = None
+
+        async def decide(self, request: DecisionRequest, _settings: Any) -> DecisionResponse:
+            chosen = ChoiceAnswer(choice="option 7", confidence=1.0, probabilities={"option 7": 1})
+            return DecisionResponse(
+                answers=dict.fromkeys(request.questions, chosen), model_name="today-1"
+            )
+
+    gateway, provider, today = gateway_of(), scripted("tech"), Wider()
+    model = PointsmanDecisionModel(gateway, "ANGRY", current=today)
+    agent: Agent[None, Any] = Agent(model, output_type=MANY, instructions="Which?")
+
+    with gateway.override({"ANGRY": provider}):
+        assert asyncio.run(agent.run("the seventh")).output == "option 7"
+
+    assert today.requests == 1
+    assert not provider.asked
+
+
+@pytest.mark.parametrize(("held", "urgent"), [(0.84, 0.84), (0.6, 0.0), (0.1, 0.1)])
+def test_a_bounded_number_near_the_middle_is_currents(
+    gateway_of: Gateways, held: float, urgent: float
+) -> None:
+    """It is asked as a yes or no, whose confidence is how far from the middle it lies."""
+
+    class Urgency(BaseModel):
+        urgent: float = Field(ge=0, le=1, description="How urgent is it?")
+
+    gateway = gateway_of()
+    with gateway.override({"TRIAGE": scripted({"urgent": Held(held)})}):
+        assert Desk(gateway, Urgency).run().output == Urgency(urgent=urgent)
+
+    sure = gateway_of({"DECISION_TRIAGE_MIN_CONFIDENCE": "0.5"})
+    with sure.override({"TRIAGE": scripted({"urgent": Held(held)})}):
+        assert Desk(sure, Urgency).run().output == Urgency(urgent=held)
+
+
+class Counts(Teller):
+    """A provider that says what an answer cost."""
+
+    def told(self, ask: Any, call: Any) -> Reply:
+        reply = super().told(ask, call)
+        return Reply(reply.answers, usage=Usage(input_tokens=11, output_tokens=3))
+
+
+def test_the_runs_usage_is_what_the_provider_counted(gateway_of: Gateways) -> None:
+    gateway = gateway_of({"DECISION_TRIAGE_PROVIDER": "teller"}, plugins=[Offers(Counts())])
+
+    usage = Desk(gateway).run().usage
+
+    assert (usage.input_tokens, usage.output_tokens) == (11, 3)
 
 
 def test_a_conversation_is_shown_with_its_history(gateway_of: Gateways) -> None:

@@ -8,6 +8,7 @@ import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 import pytest
@@ -138,10 +139,9 @@ class Today(Evaluator[Any, Any, Any]):
         return EvaluationReason(self.verdict, f"because of {ctx.output}")
 
 
-def judged(evaluator: Evaluator[Any, Any, Any]) -> Any:
-    dataset = Dataset(
-        name="d", cases=[Case(inputs="2+2", expected_output="4")], evaluators=[evaluator]
-    )
+def judged(evaluator: Evaluator[Any, Any, Any], metadata: Any = None) -> Any:
+    given = Case(inputs="2+2", expected_output="4", metadata=metadata)
+    dataset = Dataset(name="d", cases=[given], evaluators=[evaluator])
 
     async def task(_inputs: str) -> str:
         return "5"
@@ -194,6 +194,76 @@ def test_a_verdict_is_a_number_or_a_label(
         result = judged(PointsmanEvaluator(gateway, "JUDGE", question, current=Today(0.5)))
     assert result.value == value
     assert provider.asked[0].state == {"input": "2+2", "output": "5", "expected": "4"}
+
+
+CATALOGUE = {
+    "JUDGE_LLM_JUDGE": {"question": "2+2", "answer": "5", "evidence": ["it is 4"]},
+    "JUDGE_MATHS": {"question": "2+2", "answer": "5", "evidence": ["it is 4"]},
+    "JUDGE_VCTN": {"answer": "5"},
+    "JUDGE_ALUC": {"answer": "5", "evidence": ["it is 4"]},
+    "JUDGE_RQLT": {"question": "2+2", "answer": "5"},
+    "JUDGE_CSI": {"text": "2+2"},
+}
+
+
+@pytest.mark.parametrize("behind", [None, Today(1.0)], ids=["alone", "behind"])
+@pytest.mark.parametrize(("name", "state"), CATALOGUE.items())
+def test_a_judge_of_the_catalogue_is_shown_a_case_in_its_own_fields(
+    gateway_of: Gateways, name: str, state: Any, behind: Any
+) -> None:
+    gateway, provider = gateway_of(), scripted(Reason.REFUSED)
+    evaluator = PointsmanEvaluator(gateway, name, current=behind)
+
+    with gateway.override({name: provider}):
+        assert judged(evaluator, metadata={"evidence": ["it is 4"]}) is not None
+
+    assert provider.asked[0].state == state
+
+
+def test_a_case_that_fits_no_question_is_todays_judges(gateway_of: Gateways) -> None:
+    """One fallback, and the report shows its verdict and its reason."""
+    gateway, provider = gateway_of(), scripted(YES)
+    evaluator = PointsmanEvaluator(
+        gateway, "JUDGE", GOOD, current=Today(), state=lambda _: {"output": object()}
+    )
+
+    with gateway.override({"JUDGE": provider}):
+        result = judged(evaluator)
+
+    assert (result.value, result.reason) == (False, "because of 5")
+    assert not provider.asked
+
+
+def test_under_current_no_state_is_built(gateway_of: Gateways) -> None:
+    gateway, built = gateway_of(), []
+
+    def state(ctx: Any) -> Any:
+        built.append(ctx)
+        return "a state"
+
+    evaluator = PointsmanEvaluator(gateway, "JUDGE", GOOD, current=Today(), state=state)
+    assert judged(evaluator).reason == "because of 5"
+    assert not built
+    with gateway.override({"JUDGE": scripted(YES)}):
+        judged(evaluator)
+    assert len(built) == 1
+
+
+def test_a_file_of_a_dataset_cannot_be_read_back(gateway_of: Gateways, tmp_path: Path) -> None:
+    """Not cured: a file holds no gateway; the evaluator is added by the program that reads it."""
+    evaluator = PointsmanEvaluator(gateway_of(), "JUDGE", GOOD, current=Today())
+    kept = Dataset[str, str, Any](name="d", cases=[Case(inputs="2+2")])
+    whole = Dataset[str, str, Any](name="d", cases=kept.cases, evaluators=[evaluator])
+    whole.to_file(tmp_path / "whole.json")
+    kept.to_file(tmp_path / "kept.json")
+
+    with pytest.raises(ValueError, match="PointsmanEvaluator"):
+        Dataset[str, str, Any].from_file(
+            tmp_path / "whole.json", custom_evaluator_types=[PointsmanEvaluator]
+        )
+    read = Dataset[str, str, Any].from_file(tmp_path / "kept.json")
+    read.add_evaluator(evaluator)
+    assert len(read.evaluators) == 1
 
 
 def test_a_judge_with_nothing_behind_it_is_a_setup_error(gateway_of: Gateways) -> None:
