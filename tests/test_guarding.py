@@ -286,7 +286,12 @@ def test_what_cannot_be_sent_is_for_today_or_for_a_person(
 ) -> None:
     gateway, shown = gateway_of(), list[Any]()
     state = {"held": held}
-    today = Guard(gateway, "RUDE", RUDE, current=lambda state: bool(shown.append(state)) or said)
+
+    def own(state: Any) -> bool:
+        shown.append(state)
+        return said
+
+    today = Guard(gateway, "RUDE", RUDE, current=own)
     person = Guard(gateway, "UNSURE", RUDE, on_undecided="human")
 
     with gateway.override({"RUDE": scripted(not said), "UNSURE": scripted(not said)}):
@@ -322,8 +327,8 @@ def test_an_ask_and_a_consultation_carry_on_as_well(
     gateway_of: Gateways, colour: str, held: Any
 ) -> None:
     gateway, state = gateway_of({"DECISION_FALLBACK_TO_CURRENT": "true"}), {"held": held}
-    for name in ("TEAM", "RUDE"):
-        gateway.asks(name, {"TEAM": Choice("Which?", ["a", "b"]), "RUDE": RUDE}[name])
+    gateway.asks("TEAM", Choice("Which?", ["a", "b"]))
+    gateway.asks("RUDE", RUDE)
 
     async def run() -> list[Any]:
         if colour == "async":

@@ -668,8 +668,9 @@ def test_an_async_function_of_a_lens_is_told_where_it_is_declared(
 
 @pytest.mark.parametrize("what", ["subject", "read", "write", "ask", "once"])
 def test_so_is_what_is_given_explicitly(gateway_of: Gateways, what: str) -> None:
+    given: dict[str, Any] = {what: shows}
     with pytest.raises(SetupError, match=rf"^EDGE: `{what}` is async"):
-        both(gateway_of(), lens=EDGE, **{what: shows})
+        both(gateway_of(), lens=EDGE, **given)
     with pytest.raises(SetupError, match=r"^SELECTOR: `question` is async"):
         selector(gateway_of(), later)
 
@@ -838,7 +839,7 @@ def test_what_is_no_truth_cannot_stop(gateway_of: Gateways) -> None:
         gateway.point("CHOICE", TEAM, lens=TRIPWIRE)(trip)
     with pytest.raises(SetupError, match=r"^CHOICE: its lens takes a truth"):
         gateway.point("CHOICE", TEAM, lens=TRIPWIRE, write=Tripped)(trip)
-    late = gateway.point("LATE", lambda _: TEAM, lens=TRIPWIRE)(trip)
+    late: Any = gateway.point("LATE", lambda _: TEAM, lens=TRIPWIRE)(trip)
     with (
         gateway.override({"LATE": scripted("tech")}),
         pytest.raises(SetupError, match=r"^LATE: its lens takes a truth"),

@@ -72,15 +72,19 @@ def exact(value: Any, depth: int) -> Any:  # noqa: ANN401 - any value
     for kind, form in FORMS.items():
         if isinstance(value, kind):
             return form(value)
-    if isinstance(value, LISTS):
+    if _is(value, LISTS):
         return [exact(one, depth - 1) for one in value]
-    if isinstance(value, SETS):
+    if _is(value, SETS):
         return _named("set", sorted(written(one, depth - 1) for one in value))
     return _of_fields(value, depth)
 
 
+def _is(value: object, kinds: Kinds) -> bool:
+    return isinstance(value, kinds)
+
+
 def _of_fields(value: Any, depth: int) -> Any:  # noqa: ANN401 - any value
-    if isinstance(value, MAPPINGS):
+    if _is(value, MAPPINGS):
         return _mapped(value, depth)
     fields = None if isinstance(value, type) else _fields(value)
     if fields is not None:

@@ -308,7 +308,7 @@ def test_no_failure_lets_through_what_a_hook_should_have_stopped(
     gateway = gateway_of(env if why == "no answer" else {"DECISION_LOG": "json"})
     undecided: Any = {"on_undecided": "human"} if why == "person" else {"current": rule}
     guard = Guard(gateway, POINT, BAD, **undecided)
-    state: Any = None if why != "not set up" else (lambda _: object())
+    state: Any = None if why != "not set up" else (lambda _: gateway.plan("NO_POINT_OF_THIS_NAME"))
     on(point)(HOOKS[point](guard, state=state))
 
     if why == "bug":

@@ -282,6 +282,23 @@ def test_a_tool_that_asks_by_itself_gets_its_own_answer(
     assert got == [{"type": "old"}]
 
 
+def test_a_persons_answer_stays_theirs_when_the_task_is_run_again(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """The process that took it has a ruling by then, which would need nobody."""
+    got: list[Any] = []
+    asks = Disk(chat, ApprovalMiddleware(guard(gateway_of(), on_undecided="human")))
+    asks.run(thread)
+
+    gateway = gateway_of()
+    human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+    goes_on = Disk(chat, human, saver=asks.saver, replies=["done"], tool=asking_tool(got))
+    with gateway.override({"TOOL_GATE": scripted(NO)}):
+        for answer in ({"type": "approve"}, {"type": "old"}):
+            goes_on.run(thread, Command(resume=answer))
+    assert got == [{"type": "old"}]
+
+
 @pytest.mark.parametrize("answer", [REJECT, {"type": "old"}])
 def test_where_nobody_was_needed_the_tools_own_question_stays_its_own(
     gateway_of: Gateways, chat: Chats, thread: Any, answer: Any
