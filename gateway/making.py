@@ -184,7 +184,7 @@ def _drawn(wiring: Wiring, wired: Wired, host: Hosted) -> Drawn:
 
 def _subject(wiring: Wiring, host: Hosted) -> str | None:
     within = host.within and host.within.subject
-    subject: object = host.subject or within or context.subject(wiring.gateway)
+    subject: Any = host.subject or within or context.subject(wiring.gateway)
     if subject is None or isinstance(subject, str):
         return subject
     told = type(subject).__name__

@@ -850,8 +850,11 @@ def test_what_is_no_truth_cannot_stop(gateway_of: Gateways) -> None:
 
 def test_both_functions_of_ones_own_take_anything(gateway_of: Gateways) -> None:
     gateway = gateway_of()
-    given: dict[str, Any] = {"read": lambda one: one, "write": lambda team: Tripped(team == "tech")}
-    own: Any = gateway.point("CHOICE", TEAM, lens=TRIPWIRE, **given)(trip)
+
+    def stops(team: str) -> Tripped:
+        return Tripped(team == "tech")
+
+    own: Any = gateway.point("CHOICE", TEAM, lens=TRIPWIRE, read=trip, write=stops)(trip)
 
     with gateway.override({"CHOICE": scripted("billing")}):
         assert own("x") == Tripped(stop=False)

@@ -46,7 +46,7 @@ RULED = "pointsman_ruled"  # in the graph's state: point → what it has ruled o
 class Guarded(AgentState[Any]):
     """A state that says which messages were ruled on, as plain data."""
 
-    pointsman_ruled: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
+    pointsman_ruled: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]  # type: ignore[valid-type]
 
 
 class _Heard(NamedTuple):

@@ -241,6 +241,28 @@ def test_nobody_is_asked_where_the_server_keeps_the_conversation(
     assert result.final_output == "Tech here"
 
 
+@pytest.mark.parametrize("kept", ["conversation_id", "previous_response_id"])
+def test_what_the_call_itself_says_counts_where_no_runner_is_near(
+    gateway_of: Gateways, kept: str
+) -> None:
+    """A durable engine calls the model by itself, in an activity."""
+    gateway, provider = gateway_of(), scripted("Billing")
+    desk = Desk(gateway)
+    given = {"input": "hi", "model_settings": ModelSettings(), "tools": []}
+    rest: Any = dict.fromkeys(("system_instructions", "output_schema", "tracing", "prompt"))
+    server: Any = dict.fromkeys(("previous_response_id", "conversation_id"))
+    to = [handoff(one) for one in desk.triage.handoffs if isinstance(one, Agent)]
+
+    async def called(**said: Any) -> Any:
+        return await desk.model.get_response(handoffs=to, **given, **rest, **{**server, **said})
+
+    with gateway.override({"HANDOFF": provider}):
+        asyncio.run(called(**{kept: "id_1"}))
+        assert not provider.asked
+        asyncio.run(called())
+    assert len(provider.asked) == 1
+
+
 @COLOURS
 def test_nobody_is_asked_where_the_sdk_hides_its_runner_behind_a_timeout(
     gateway_of: Gateways, *, streams: bool
