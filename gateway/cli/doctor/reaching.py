@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 SECONDS = 3.0  # for all servers together, since they are tried at the same time
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")  # also in small letters
+KINDS = ("http", "https", "socks5", "socks5h")
 PROXY = "Correct HTTPS_PROXY, or name the server in NO_PROXY"
 
 
@@ -77,13 +78,12 @@ def _of_proxy(error: Exception) -> Fault:
 
 
 def _is_proxy(url: str) -> bool:
-    import httpx
-
+    """Whether the client takes *url*: its kinds of proxies, a host, and a port that is one."""
     try:
-        httpx.Proxy(url if "://" in url else f"http://{url}")
-    except (ValueError, httpx.InvalidURL):
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        return parts.scheme in KINDS and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port, or of brackets
         return False
-    return True
 
 
 def unreached(addresses: Mapping[str, str]) -> dict[str, Fault]:
