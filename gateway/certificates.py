@@ -255,7 +255,8 @@ def read(path: str | os.PathLike[str], where: str = VARIABLE) -> Thresholds:
         text = Path(path).read_bytes()
         parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         thresholds = msgspec.json.decode(text, type=Thresholds)
-        lacking = [] if "certificates" in parts else ["the file has no list of certificates"]
+        foreign = parts and "certificates" not in parts  # an empty file is one to be filled
+        lacking = ["the file has no list of certificates"] if foreign else []
         problem = "; ".join([*lacking, *_problems(thresholds)])
         if not problem:
             return thresholds

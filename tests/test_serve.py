@@ -22,6 +22,9 @@ from commanding import ASKED, FOREIGN, PATIENCE, Command, asked, numbers
 from faulty import Server, failed, replies, waits
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.journal.store import Store
+from pointsman.gateway.journal.trial import tried
+from pointsman.gateway.journaling import journal_settings
+from pointsman.gateway.settings import Settings
 
 JEV = {"AI_GATEWAY_API_KEY": "canary-key", "DECISION_ROUTER_PROVIDER": "jev"}
 DECISIONS = "/v1/decisions"
@@ -149,7 +152,9 @@ def test_doctor_tries_the_journal() -> None:
 def test_a_tried_journal_is_empty_and_its_key_is_none_that_was_lost() -> None:
     """The trial leaves no row and no file in the spool."""
     url = "sqlite:///journal.db"
-    assert CliRunner().invoke(app, ["doctor"], env={"DECISION_JOURNAL": url}).exit_code == 0
+    settings = journal_settings(Settings.read({"DECISION_JOURNAL": url}))
+    assert settings is not None
+    tried(settings)
 
     assert not list(Path("journal.db.spool").iterdir())
     assert Path("journal.db.key").stat().st_mode & 0o777 == 0o600

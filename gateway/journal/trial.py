@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from sqlalchemy import false, insert, select
 
 from ..errors import SetupError
@@ -58,6 +61,8 @@ def looked_at(settings: JournalSettings) -> bool:
     check(where.file, spool, settings)
     if spool.is_dir():
         _spool(settings)
+    else:
+        _could_be_made(spool)
     database = Database(where)
     try:
         there = database.has_tables()
@@ -85,6 +90,18 @@ def _spool(settings: JournalSettings) -> None:
             fix = f"Name a file where they can, set {SPOOL}, or write `off`"
         where = WHERE if beside else SPOOL
         raise SetupError.of(where, f"rows cannot be kept ({why})", fix) from None
+
+
+def _could_be_made(folder: Path) -> None:
+    """Make a file without a name where *folder* would stand: a right says less than a try."""
+    there = next(one for one in folder.absolute().parents if one.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        fix = f"Name a file where they can, set {SPOOL}, or write `off`"
+        raise SetupError.of(WHERE, f"rows cannot be kept ({why})", fix) from None
 
 
 def _key(settings: JournalSettings) -> None:
