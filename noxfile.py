@@ -34,7 +34,9 @@ def framework(session: nox.Session, name: str) -> None:
     # a cache of its own: elsewhere the framework is missing, and its types are unknown
     cache = str(Path(session.create_tmp()) / "mypy")
     session.run("mypy", "--cache-dir", cache, *_sources(name), env={"MYPYPATH": "src"})
-    session.run("pytest", "--quiet", "-W", "default", *(session.posargs or [str(tests)]))
+    given = session.posargs or [str(tests)]
+    # a test that hangs ends all: none of the eight takes three minutes
+    session.run("pytest", "--quiet", "-W", "default", "--session-timeout=180", *given)
 
 
 def _sources(name: str) -> tuple[str, ...]:

@@ -3,6 +3,9 @@ The flow of a decision, from question to record: plan → ask → accept → fal
 
 It is a generator without I/O. It yields what has to be done, `AskProvider` or `RunCurrent`,
 and is driven by `drive_sync` or `drive_async`, which know how. Read it top to bottom.
+
+What comes before: `making` puts a call together into a `Case`. Around it: `deciding` drives it,
+lets what stands be given again (`standing`) and tells how it ended (`keeping`).
 """
 
 from __future__ import annotations

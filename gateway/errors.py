@@ -11,7 +11,8 @@ PointsmanError
 │                       falls back to `current`, once. The host meets it only where the
 │                       fallback is switched off or nothing stands behind it
 ├── HumanNeeded         a person: nobody decided, and the host asked for a person then
-└── JournalDown         the operator: what stands cannot be read or written, so nothing is decided
+└── JournalDown         the operator: what stands cannot be read or written, so nothing that
+                        was decided is handed out
 """
 
 from __future__ import annotations

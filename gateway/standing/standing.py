@@ -18,9 +18,9 @@ from ..errors import JournalDown
 from ..forks import Lock
 from ..records import Decision
 from ..steps import Apart
-from .beside import Beside
 from .identity import identity_of
 from .stood import Claim, Held, copied, held_of, lasting
+from .waiters import Waiters
 
 if TYPE_CHECKING:
     from ..cases import Case
@@ -56,7 +56,7 @@ class Standing:
         self._most = most
         self._held: OrderedDict[bytes, Held] = OrderedDict()
         self._told: set[str] = set()
-        self.beside = Beside()
+        self.waiters = Waiters()
 
     def known(self, identity: str) -> Held | None:
         """Give what is remembered; None if nothing is."""
@@ -155,7 +155,7 @@ def _apart(standing: Standing, case: Case, work: Callable[[], T]) -> Flow[T]:
     left = PATIENCE if case.call.deadline is None else case.call.deadline - time.monotonic()
     seconds = max(LEAST, min(PATIENCE, left))
     with _confirmed(case, seconds):
-        done: T = yield Apart(partial(standing.beside.begin, work), seconds)
+        done: T = yield Apart(partial(standing.waiters.begin, work), seconds)
     return done
 
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 THREADS = 8  # that wait at once, whatever the number of callers
 
 
-class Beside:
+class Waiters:
     """
     Does work on a few threads that end with the process: a server may never answer.
 
