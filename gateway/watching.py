@@ -96,6 +96,21 @@ class Watched(Lifecycle):
         seen = wired.arms or wired.besides or wiring.keeper.watched
         return wired.planned is None and not seen and not self._stands(one)
 
+    def left_to_current(self, point: str | DecisionPoint) -> bool:
+        """
+        Whether nobody but current would decide a point now, whoever looks on.
+
+        What an adapter asks `once` only for its provider's sake need not stand then, nor wait for
+        the journal.
+
+        Raises:
+            SetupError: No point of this name is offered or declared.
+
+        """
+        one = declared(point, None, self.points) if isinstance(point, str) else point
+        wired = self._wired(self._wiring, one)
+        return wired.planned is None and not wired.arms
+
     def _stands(self, point: DecisionPoint) -> bool:
         named = (one for one in self._wrapped if one.point.name == point.name)
         return any(one.once is not None for one in named)

@@ -40,7 +40,7 @@ from pointsman import (
 from pointsman.gateway.journal import claiming, revisions, schema
 from pointsman.gateway.journal.database import Database
 from pointsman.gateway.journal.store import Store
-from pointsman.gateway.standing.beside import THREADS
+from pointsman.gateway.standing.waiters import THREADS
 from trialling import offering
 
 KEY = "0123456789abcdef0123456789abcdef"

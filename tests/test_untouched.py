@@ -376,3 +376,36 @@ def test_an_ask_of_ones_own_is_not_looked_at_either(many: Gateway, touches: Touc
 
     question = Ask("hello", {"team": TEAM})
     assert many.ask_sync("NEW", question, current=lambda: "tech").record.outcome == "tech"
+
+
+LEFT = pytest.mark.parametrize(
+    ("environ", "left"),
+    [
+        ({}, True),
+        ({"DECISION_TEAM_SHADOW": "local"}, True),
+        ({"DECISION_TEAM_PROVIDER": "local"}, False),
+        ({"DECISION_TEAM_PROVIDER": "current:90,local:10"}, False),
+    ],
+    ids=["nothing set", "a shadow", "a provider", "a split"],
+)
+
+
+@LEFT
+@pytest.mark.parametrize("watched", [False, True])
+def test_who_looks_on_changes_nothing_of_who_decides(
+    environ: dict[str, str], gateway_of: Gateways, *, left: bool, watched: bool
+) -> None:
+    """What only current decides need not be remembered, nor wait for a journal that is down."""
+    gateway = gateway_of(environ, observers=[Recorder()] if watched else [])
+    gateway.point("TEAM", TEAM)(lambda message: "billing")
+
+    assert gateway.left_to_current("TEAM") is left
+
+
+def test_an_override_counts(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    gateway.point("TEAM", TEAM)(lambda message: "billing")
+
+    with gateway.override({"TEAM": scripted("tech")}):
+        assert not gateway.left_to_current("TEAM")
+    assert gateway.left_to_current("TEAM")

@@ -21,7 +21,7 @@ from agent_framework import (
 from ... import context as contexts
 from ...questions import Ask
 from ..words import STAY, WHO, takes_over
-from .seeing import session_id, shown, user_spoke_last
+from .seeing import session_id, shown, user_spoke_last, words
 
 if TYPE_CHECKING:
     from ...consulting import Consultation
@@ -80,7 +80,19 @@ class HandoffMiddleware(ChatMiddleware):
         question = takes_over(self._question).offering(options)
         ask = Ask(shown(context.messages), {"agent": question})
         subject = session_id(context.session)
-        return self._gateway.consultation(self._point, ask, subject=subject)
+        once = self._once(context, options, subject)
+        return self._gateway.consultation(self._point, ask, subject=subject, once=once)
+
+    def _once(
+        self, context: ChatContext, options: Mapping[str, str], subject: str | None
+    ) -> tuple[str, object] | None:
+        """Name the message that is answered; nobody is told which agent asks but by its options."""
+        message = context.messages[-1]
+        if not message.message_id or self._gateway.left_to_current(self._point):
+            return None
+        if (subject or contexts.subject(self._gateway)) is None:
+            return None
+        return message.message_id, {"options": options, "said": words(message)}
 
     def _note(self, context: ChatContext, agent: str) -> None:
         while len(self._handed) >= REMEMBERED:  # of agents that never came to it

@@ -36,6 +36,8 @@ class Handoff:
     agent that this one may hand over to, and where a provider cannot be asked: the message holds
     more than words, or there are more agents than a choice may have options.
 
+    What was decided stands for the invocation: resumed by its id, nobody is asked again.
+
     Args:
         gateway: Decides who answers.
         point: Suffix of the point's variables, or a declaration.
@@ -70,12 +72,16 @@ class Handoff:
             return None
         try:
             shown = readable(callback_context.user_content)
-            ask = Ask(shown, {_NAME: self._question or _whom(agent)})
+            question = self._question or _whom(agent)
+            ask = Ask(shown, {_NAME: question})
         except DeclarationError as why:
             await self._gateway.decide(self._unasked, callback_context, why)
             return None
         subject = session(callback_context)
-        consultation = self._gateway.consultation(self._point, ask, subject=subject)
+        call = f"{callback_context.invocation_id}/{agent.name}"
+        stands = subject and not self._gateway.left_to_current(self._point)
+        once = (call, {"options": question.options, "said": shown}) if stands else None
+        consultation = self._gateway.consultation(self._point, ask, subject=subject, once=once)
         decision = await consultation.ask()
         if decision is None:
             self._await(callback_context.invocation_id, consultation)

@@ -22,6 +22,7 @@ from openai.types.responses import (
     ResponseOutputItemDoneEvent,
 )
 
+from ... import context as contexts
 from ...consulting import Consultation
 from ...errors import SetupError
 from ...gateway import Gateway
@@ -121,7 +122,18 @@ class RoutedModel(Model):
             return None
         question = takes_over(self._question).offering(options)
         ask = Ask(shown(call["input"]), {"agent": question})
-        return self._gateway.consultation(self._point, ask)
+        return self._gateway.consultation(self._point, ask, once=self._once(call, options))
+
+    def _once(
+        self, call: Mapping[str, Any], options: Mapping[str, str]
+    ) -> tuple[str, object] | None:
+        """Name the message that is answered; a model is not told which agent asks."""
+        message = _id_of_last(call["input"])
+        if message is None or self._gateway.left_to_current(self._point):
+            return None
+        if contexts.subject(self._gateway) is None:
+            return None
+        return message, {"options": options, "said": shown(call["input"])}
 
 
 def _open(call: Mapping[str, Any]) -> bool:
@@ -130,6 +142,13 @@ def _open(call: Mapping[str, Any]) -> bool:
     free = settings.tool_choice in (None, "auto", "required")
     hidden = getattr(settings, "timeout", None) is not None  # in a task that hides its runner
     return free and not (kept or hidden or _server_keeps()) and user_spoke_last(call["input"])
+
+
+def _id_of_last(given: str | Sequence[Any]) -> str | None:
+    """Give the id of the newest item, where it brings one: the SDK gives users' messages none."""
+    item = None if isinstance(given, str) else given[-1]
+    its_id = item.get("id") if isinstance(item, Mapping) else getattr(item, "id", None)
+    return its_id if isinstance(its_id, str) and its_id else None
 
 
 def _server_keeps() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ pytest.importorskip(
     "agent_framework.exceptions", reason="runs in its own environment: make frameworks"
 )
 
-from agent_framework import Agent, Message
+from agent_framework import Agent, InMemoryCheckpointStorage, Message
 from agent_framework.orchestrations import HandoffBuilder
 
 from faulty import Server
@@ -37,10 +37,14 @@ class Desk:
         gateway: Gateway,
         middleware: HandoffMiddleware | None = None,
         names: Sequence[str] = NAMES,
+        *,
+        storage: InMemoryCheckpointStorage | None = None,
+        clients: Mapping[str, Words] | None = None,
         **says: Any,
     ) -> None:
         middleware = middleware or HandoffMiddleware(gateway, POINT)
         self.models = {name: Words(*says.get(name, (f"{name} here",))) for name in names}
+        self.models |= clients or {}
         agents = [
             Agent(
                 client=self.models[name],
@@ -52,7 +56,8 @@ class Desk:
             )
             for name in names
         ]
-        self.workflow = HandoffBuilder(participants=agents).with_start_agent(agents[0]).build()
+        builder = HandoffBuilder(name="desk", participants=agents, checkpoint_storage=storage)
+        self.workflow = builder.with_start_agent(agents[0]).build()
 
     def said(self, message: str | Message, *, stream: bool = False) -> str:
         """Give what users read, after all hand-offs."""
@@ -235,3 +240,32 @@ def test_a_participants_conversation_is_no_state_where_current_decides() -> None
     with gateway.override({POINT: scripted("billing")}), pytest.raises(AttributeError):
         asyncio.run(middleware.process(noting, call_next))
     assert touched
+
+
+class Down(Words):
+    """A model whose service cannot be reached."""
+
+    def _inner_get_response(self, **_: Any) -> Any:
+        raise ConnectionError
+
+
+@pytest.mark.parametrize("its_id", ["message-1", None])
+def test_a_hand_off_stays_where_a_workflow_is_run_again_from_its_checkpoint(
+    its_id: str | None,
+) -> None:
+    """frameworks §6.1: told by the message's id, where it brings one, and the agent's session."""
+    gateway, flipped, kept = quiet(), scripted("tech"), InMemoryCheckpointStorage()
+
+    async def run() -> str:
+        said = Message("user", ["my invoice"], message_id=its_id)
+        desk = Desk(gateway, storage=kept, clients={"billing": Down()})
+        with gateway.override({POINT: scripted("billing")}), pytest.raises(ConnectionError):
+            await desk.workflow.run(said)
+        first = (await kept.list_checkpoints(workflow_name="desk"))[0].checkpoint_id
+        resumed = Desk(gateway, storage=kept).workflow
+        with gateway.override({POINT: flipped}):
+            events = list(await resumed.run(checkpoint_id=first))
+        return "".join(one.data.text for one in events if one.type == "output").strip()
+
+    assert asyncio.run(run()) == ("billing here" if its_id else "tech here")
+    assert len(flipped.asked) == (0 if its_id else 1)

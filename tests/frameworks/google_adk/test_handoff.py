@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 pytest.importorskip("google.adk", reason="runs in its own environment: make frameworks")
 
+from google.adk.apps import App, ResumabilityConfig
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
 from faulty import Server
-from frameworks.google_adk.desks import SESSION, Desk, Llm, Watching, agent, call, texts
+from frameworks.google_adk.desks import SESSION, USER, Desk, Llm, Watching, agent, call, texts
 from pointsman import Choice, Gateway, NoAnswer, Reason, Recorder, scripted
 from pointsman.gateway.integrations.google_adk import Handoff, handoffs
 from promises import WAYS, asked, decides, failing, hosted
@@ -251,3 +255,47 @@ def test_models_that_never_answer_do_not_pile_up(
     with gateway.override({"HANDOFF": scripted(Reason.TIMEOUT)}):
         asyncio.run(run())
     assert len(team.hand._open) == 2
+
+
+class Losing(InMemorySessionService):
+    """Loses the connection before it keeps the first thing that an agent says."""
+
+    lost = False
+
+    async def append_event(self, session: Any, event: Any) -> Any:
+        if event.author != "user" and not self.lost:
+            self.lost = True
+            raise ConnectionError
+        return await super().append_event(session, event)
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_hand_off_stays_where_an_invocation_is_resumed(
+    gateway_of: Gateways, *, decided: bool
+) -> None:
+    """frameworks §6.1: ADK asks the agent again; where only the model decided, anew."""
+    gateway, flipped = gateway_of(), scripted("technical")
+    team = Team(gateway)
+    app = App(
+        name="desk",
+        root_agent=team.root,
+        resumability_config=ResumabilityConfig(is_resumable=True),
+    )
+    service = Losing()
+    runner = Runner(app=app, session_service=service)
+    who = {"user_id": USER, "session_id": SESSION}
+
+    async def run() -> list[str]:
+        await service.create_session(app_name="desk", **who)
+        first = gateway.override({"HANDOFF": scripted("billing")}) if decided else nullcontext()
+        said = types.UserContent("my invoice")
+        with first, pytest.raises(ConnectionError):
+            _ = [one async for one in runner.run_async(**who, new_message=said)]
+        session = await service.get_session(app_name="desk", **who)
+        assert session is not None
+        invocation = session.events[0].invocation_id
+        with gateway.override({"HANDOFF": flipped}):
+            return texts([e async for e in runner.run_async(**who, invocation_id=invocation)])
+
+    assert asyncio.run(run())[-1] == ("billing here" if decided else "technical here")
+    assert len(flipped.asked) == (0 if decided else 1)

@@ -219,3 +219,100 @@ def test_a_user_is_one_in_whatever_form_a_message_says_so(
     for said in (ChatMessage("dead", role="user"), {"role": "user", "content": "dead"}):
         with gateway.override({"SUPERVISOR": scripted("tech")}):
             assert bound.invoke([said]).tool_calls[0]["name"] == "transfer_to_tech"
+
+
+def failing_once(gateway: Gateway, name: str, model: Any, saver: Any) -> Any:
+    """A supervised team whose agent *name* fails the first time, and whose run can be resumed."""
+    failed: list[int] = []
+
+    def say(_: Any) -> Any:
+        if not failed:
+            failed.append(1)
+            raise ConnectionError
+        return {"messages": [AIMessage(f"{name} here")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("say", say)
+    graph.add_edge(START, "say")
+    other = worker("tech" if name == "billing" else "billing")
+    wrapped = HandoffModel(gateway, "SUPERVISOR", current=model)
+    supervisor = create_supervisor([graph.compile(name=name), other], model=wrapped)
+    return supervisor.compile(checkpointer=saver)
+
+
+def before_the_decision(app: Any, thread: Any) -> Any:
+    """The checkpoint with the user's message, of which the supervisor has seen nothing yet."""
+    states = [one for one in app.get_state_history(thread) if one.next == ("supervisor",)]
+    return next(one for one in reversed(states) if len(one.values["messages"]) == 1).config
+
+
+@COLOURS
+def test_a_hand_off_stays_where_a_failed_run_is_made_again(
+    gateway_of: Gateways, chat: Chats, thread: Any, colour: str
+) -> None:
+    """frameworks §6.1: the supervisor's turn is run again from the checkpoint before it."""
+    gateway, flipped = gateway_of(), scripted("tech")
+    app = failing_once(gateway, "billing", chat("done", "done"), InMemorySaver())
+
+    with gateway.override({"SUPERVISOR": scripted("billing")}), pytest.raises(ConnectionError):
+        run(app, thread, colour)
+    again = before_the_decision(app, thread)
+    with gateway.override({"SUPERVISOR": flipped}):
+        assert ran_again(app, again, colour) == ["billing"]
+    assert flipped.asked == []
+    with gateway.override({"SUPERVISOR": flipped}):  # the user says it anew: another question
+        assert run(app, thread, colour)[-1] == "tech"
+
+
+def ran_again(app: Any, config: Any, colour: str) -> list[str]:
+    end = app.invoke(None, config) if colour == "sync" else asyncio.run(app.ainvoke(None, config))
+    return [one.text.split()[0] for one in end["messages"] if one.text.endswith("here")]
+
+
+@COLOURS
+def test_what_the_model_says_is_never_remembered(
+    gateway_of: Gateways, chat: Chats, thread: Any, colour: str
+) -> None:
+    """frameworks §6.1: only to whom it was handed; who stayed is asked for words again."""
+    gateway = gateway_of()
+    model = HandoffModel(gateway, "SUPERVISOR", current=chat("first words", "other words"))
+    app = supervised(model)
+    with gateway.override({"SUPERVISOR": scripted(Reason.TIMEOUT)}):
+        run(app, thread, colour)
+        again = before_the_decision(app, thread)
+        end = app.invoke(None, again)
+    assert end["messages"][-1].text == "other words"
+
+
+def test_where_only_the_model_decides_nothing_is_remembered(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """frameworks §6.1: nobody looks at it then; a provider that comes later decides."""
+    gateway = gateway_of()
+    app = failing_once(gateway, "billing", chat(to("billing"), "done"), InMemorySaver())
+    with pytest.raises(ConnectionError):
+        run(app, thread)
+    assert gateway.untouched("SUPERVISOR")
+    again = before_the_decision(app, thread)
+    with gateway.override({"SUPERVISOR": scripted("tech")}):
+        assert ran_again(app, again, "sync") == ["tech"]
+
+
+def test_each_agent_that_is_asked_about_a_message_has_a_hand_off_of_its_own(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """frameworks §6.1: the same message, options and point, but another agent."""
+    gateway, provider = gateway_of(), scripted("stay")
+    tools = [create_handoff_tool(agent_name=name) for name in ("billing", "tech")]
+    graph = StateGraph(MessagesState)
+    for name in ("first", "second"):
+        middleware = [HandoffMiddleware(gateway, "SUPERVISOR")]
+        graph.add_node(name, create_agent(chat("a", "b"), tools, middleware=middleware, name=name))
+        graph.add_edge(START, name)
+    app = graph.compile(checkpointer=InMemorySaver())
+
+    with gateway.override({"SUPERVISOR": provider}):
+        app.invoke(SAID, thread)
+        (first,) = [one for one in app.get_state_history(thread) if len(one.next) == 2]
+        app.invoke(None, first.config)
+    assert len(provider.asked) == 2

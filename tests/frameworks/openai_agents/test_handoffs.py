@@ -480,3 +480,63 @@ def test_a_run_that_is_cancelled_cancels_the_question(gateway_of: Gateways) -> N
         assert not desk.llm.calls
 
     asyncio.run(run())
+
+
+def again(gateway: Gateway, given: Any, *, streams: bool) -> tuple[str, int]:
+    """Whom a run goes to that fails, and is made again under another provider; who was asked."""
+    flipped = scripted("Tech")
+
+    async def run() -> str:
+        broken = Desk(gateway)
+        billing: Any = broken.triage.handoffs[0]
+        billing.model = ScriptedModel([ConnectionError()])
+        with gateway.override({"HANDOFF": scripted("Billing")}), pytest.raises(ConnectionError):
+            await broken.run(given, streams=streams)
+        with gateway.override({"HANDOFF": flipped}):
+            return str((await Desk(gateway).run(given, streams=streams)).last_agent.name)
+
+    return asyncio.run(run()), len(flipped.asked)
+
+
+def message(**given: str) -> list[Any]:
+    return [{"role": "user", "content": "my invoice doubled", **given}]
+
+
+@COLOURS
+def test_a_hand_off_stays_where_a_run_is_made_again_from_a_message_with_an_id(
+    gateway_of: Gateways, *, streams: bool
+) -> None:
+    """frameworks §6.1: a subject and an id of the message say that it is the same one."""
+    gateway = gateway_of()
+    with gateway.session("customer-7"):
+        assert again(gateway, message(id="m1"), streams=streams) == ("Billing", 0)
+        assert again(gateway, message(id="m2"), streams=streams) == ("Billing", 0)
+        assert again(gateway, message(), streams=streams) == ("Tech", 1)
+    assert again(gateway, message(id="m1"), streams=streams) == ("Tech", 1)
+
+
+def test_a_run_that_is_resumed_from_its_state_asks_nobody_who_takes_over(
+    gateway_of: Gateways,
+) -> None:
+    """frameworks §6.1: the SDK keeps which agent it was handed to, without an id."""
+    gateway, flipped = gateway_of(), scripted("Tech")
+
+    @function_tool(needs_approval=True)
+    def refund() -> str:
+        return "refunded"
+
+    async def run() -> str:
+        desk = Desk(gateway)
+        billing: Any = desk.triage.handoffs[0]
+        billing.tools = [refund]
+        billing.model = ScriptedModel(
+            [[function_call("refund", {}, call_id="c2")], [assistant_message("Billing here")]]
+        )
+        with gateway.override({"HANDOFF": scripted("Billing")}):
+            state = (await desk.run()).to_state()
+        state.approve(state.get_interruptions()[0])
+        with gateway.override({"HANDOFF": flipped}):
+            return str((await Runner.run(desk.triage, state)).last_agent.name)
+
+    assert asyncio.run(run()) == "Billing"
+    assert flipped.asked == []
