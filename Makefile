@@ -3,6 +3,7 @@
 # make check  lint, types and the shape of the house
 # make frameworks  each integration beside its real framework; ONLY=langgraph for one
 # make bench  the bars, measured side by side; PEERS=folder names where the peers are installed
+# make bench-inside  the bars inside each framework; ONLY=langgraph for one
 #
 # The first call makes .venv; nothing else on the machine is touched.
 
@@ -17,7 +18,7 @@ EDITABLE := $(if $(shell test -L src/pointsman/gateway && echo yes),--editable,)
 # tests of one file stay together; more than four at once meet each other at the database
 AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test check frameworks bench format clean
+.PHONY: demo test check frameworks bench bench-inside format clean
 .DEFAULT_GOAL := help
 .PHONY: help
 
@@ -71,6 +72,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/soak.py
 	$(BIN)/python benchmarks/local_accuracy.py
 	$(BIN)/python benchmarks/race.py --quick $(if $(PEERS),--peers $(PEERS))
+
+bench-inside: $(VENV)/.nox
+	$(BIN)/nox --sessions $(foreach one,$(ONLY),"inside($(one))")
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format

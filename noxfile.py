@@ -27,16 +27,31 @@ nox.options.error_on_missing_interpreters = True
 @nox.parametrize("name", list(EXTRAS), ids=list(EXTRAS))
 def framework(session: nox.Session, name: str) -> None:
     """Install one framework, check the types of its module, and run its tests."""
-    tests = Path("tests/frameworks") / name
-    pinned = str(tests / "requirements.txt")
-    extras = f"cli,journal,local,otel,{EXTRAS[name]}"
-    session.install("--requirement", pinned, "--editable", f".[{extras}]")
+    _install(session, name)
     # a cache of its own: elsewhere the framework is missing, and its types are unknown
     cache = str(Path(session.create_tmp()) / "mypy")
     session.run("mypy", "--cache-dir", cache, *_sources(name), env={"MYPYPATH": "src"})
-    given = session.posargs or [str(tests)]
+    given = session.posargs or [str(_tests(name))]
     # a test that hangs ends all: none of the eight takes three minutes
     session.run("pytest", "--quiet", "-W", "default", "--session-timeout=180", *given)
+
+
+@nox.session(default=False)
+@nox.parametrize("name", list(EXTRAS), ids=list(EXTRAS))
+def inside(session: nox.Session, name: str) -> None:
+    """Measure what a decision costs inside one framework; fails where a bar is missed."""
+    _install(session, name)
+    session.run("python", "benchmarks/inside.py", name, *session.posargs)
+
+
+def _tests(name: str) -> Path:
+    return Path("tests/frameworks") / name
+
+
+def _install(session: nox.Session, name: str) -> None:
+    pinned = str(_tests(name) / "requirements.txt")
+    extras = f"cli,journal,local,otel,{EXTRAS[name]}"
+    session.install("--requirement", pinned, "--editable", f".[{extras}]")
 
 
 def _sources(name: str) -> tuple[str, ...]:

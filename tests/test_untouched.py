@@ -378,6 +378,10 @@ def test_an_ask_of_ones_own_is_not_looked_at_either(many: Gateway, touches: Touc
     assert many.ask_sync("NEW", question, current=lambda: "tech").record.outcome == "tech"
 
 
+def _team(message: str) -> str:
+    return message or "billing"
+
+
 LEFT = pytest.mark.parametrize(
     ("environ", "left"),
     [
@@ -397,14 +401,14 @@ def test_who_looks_on_changes_nothing_of_who_decides(
 ) -> None:
     """What only current decides need not be remembered, nor wait for a journal that is down."""
     gateway = gateway_of(environ, observers=[Recorder()] if watched else [])
-    gateway.point("TEAM", TEAM)(lambda message: "billing")
+    gateway.point("TEAM", TEAM)(_team)
 
     assert gateway.left_to_current("TEAM") is left
 
 
 def test_an_override_counts(gateway_of: Gateways) -> None:
     gateway = gateway_of()
-    gateway.point("TEAM", TEAM)(lambda message: "billing")
+    gateway.point("TEAM", TEAM)(_team)
 
     with gateway.override({"TEAM": scripted("tech")}):
         assert not gateway.left_to_current("TEAM")

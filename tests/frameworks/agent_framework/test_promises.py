@@ -8,8 +8,23 @@ pytest.importorskip(
     "agent_framework.exceptions", reason="runs in its own environment: make frameworks"
 )
 
+from agent_framework import Agent
+
 from faulty import Server
-from promises import KEY, asked, decides, example_runs, hosted, page_of, page_runs, ran
+from frameworks.agent_framework.desks import Words
+from pointsman import Guard
+from pointsman.gateway.integrations.agent_framework import GuardMiddleware
+from promises import (
+    KEY,
+    asked,
+    decides,
+    example_runs,
+    hosted,
+    page_of,
+    page_runs,
+    ran,
+    telemetry_tells_nothing,
+)
 
 FOLDER = "agent_framework"
 
@@ -51,3 +66,12 @@ def test_neither_words_nor_keys_reach_the_log() -> None:
     assert '"event"' in told.err
     for secret in (KEY, "invoice", "broken", "Which team"):
         assert secret not in told.err
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key() -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of the Agent Framework."""
+
+    async def run(guard: Guard, said: str) -> None:
+        await Agent(client=Words("hello"), middleware=[GuardMiddleware(input=guard)]).run(said)
+
+    telemetry_tells_nothing(run)

@@ -31,9 +31,9 @@ from agent_framework import (
 )
 from agent_framework.orchestrations import GroupChatBuilder, GroupChatState
 
-from faulty import Server
+from faulty import Server, waits
 from frameworks.agent_framework.desks import SESSION, Words
-from pointsman import Choice, Gateway, Guard, Lens, Predicate, Recorder, scripted
+from pointsman import Choice, Gateway, Guard, Lens, Predicate, Reason, Recorder, scripted
 from pointsman.gateway.integrations.agent_framework import (
     LOOP,
     SPEAKER,
@@ -239,6 +239,34 @@ def test_a_failing_provider_falls_back_to_the_function(way: str, colour: str) ->
         function = (route if colour == "sync" else route_async).__wrapped__  # type: ignore[attr-defined]
         decided = gateway.point(POINT, TEAM)(function)
         assert outputs(switch(decided), "my invoice") == ["billing: my invoice"]
+
+
+def test_a_condition_of_a_case_holds_the_loop_until_its_deadline() -> None:
+    """frameworks §6.3: it is sync, and called on the loop; then the function of today decides."""
+    recorder = Recorder()
+    with Server() as server:
+        server.does(waits(decides("tech")))
+        bound = {f"DECISION_{POINT}_DEADLINE_SECONDS": "0.4", **hosted(server.url, POINT)}
+        gateway = Gateway.from_env({"DECISION_LOG": "off", **bound}, observers=[recorder])
+        decided = gateway.point(POINT, TEAM)(route.__wrapped__)  # type: ignore[attr-defined]
+
+        @executor(id="start")
+        async def start(message: str, ctx: WorkflowContext[str]) -> None:
+            await ctx.send_message(message)
+
+        cases = [Case(lambda said: decided(said) == "billing", Team(id="billing"))]
+        builder = WorkflowBuilder(start_executor=start)
+        builder = builder.add_switch_case_edge_group(start, [*cases, Default(Team(id="tech"))])
+
+        async def run() -> list[str]:
+            running = asyncio.create_task(builder.build().run("my invoice"))
+            await server.reached()  # this task goes on only when the condition has given up
+            server.let_go()
+            return list((await running).get_outputs())
+
+        assert asyncio.run(run()) == ["billing: my invoice"]
+    (record,) = recorder.records
+    assert [one.reason for one in record.attempts] == [Reason.TIMEOUT, Reason.OK]
 
 
 # --- who speaks next -------------------------------------------------------------------------

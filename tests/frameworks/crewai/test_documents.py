@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Literal
 
 import pytest
 
 pytest.importorskip("crewai", reason="runs in its own environment: make frameworks")
 
-from promises import example_runs, page_of, page_runs
+from crewai.flow.flow import Flow, router, start
+
+from pointsman import Guard
+from promises import example_runs, page_of, page_runs, telemetry_tells_nothing
 
 TODAY = """\
 my invoice doubled: billing looks at the amounts
@@ -51,3 +55,22 @@ def test_without_the_library_the_extra_is_named() -> None:
 
     assert run.returncode != 0
     assert "pip install 'pointsman[crewai]'" in run.stderr
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of a flow."""
+    monkeypatch.delenv("OTEL_SDK_DISABLED")  # CrewAI's own telemetry stays off by its own switch
+
+    async def run(guard: Guard, said: str) -> None:
+        class Desk(Flow):
+            @start()
+            def arrive(self) -> str:
+                return said
+
+            @router(arrive)
+            async def rule(self, text: str) -> Literal["blocked", "let"]:
+                return "blocked" if (await guard.rule(text)).blocked else "let"
+
+        assert await Desk(suppress_flow_events=True).kickoff_async() == "let"
+
+    telemetry_tells_nothing(run)

@@ -8,7 +8,19 @@ pytest.importorskip("google.adk", reason="runs in its own environment: make fram
 
 from faulty import Server
 from fences import ROOT, changes
-from promises import KEY, decides, example_runs, hosted, page_of, page_runs, ran
+from frameworks.google_adk.desks import Desk, Llm, agent
+from pointsman import Guard
+from pointsman.gateway.integrations.google_adk import input_guardrail
+from promises import (
+    KEY,
+    decides,
+    example_runs,
+    hosted,
+    page_of,
+    page_runs,
+    ran,
+    telemetry_tells_nothing,
+)
 
 FOLDER = "google_adk"
 
@@ -54,3 +66,13 @@ def test_the_change_is_small_and_shown_whole() -> None:
 def test_the_page_runs_from_top_to_bottom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DECISION_LOG", "off")
     page_runs(page_of("google-adk"))
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key() -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of ADK."""
+
+    async def run(guard: Guard, said: str) -> None:
+        root = agent(Llm(lines=["hello"]), before_model_callback=input_guardrail(guard))
+        await (await Desk(root).begun()).said(said)
+
+    telemetry_tells_nothing(run)

@@ -24,7 +24,7 @@ def chat() -> Callable[..., Any]:
     from pydantic import Field
 
     class Chat(GenericFakeChatModel):
-        """LangChain's own double, which tools can be bound to."""
+        """LangChain's own double, which tools can be bound to (frameworks §6.10)."""
 
         called: list[Any] = Field(default_factory=list)
 

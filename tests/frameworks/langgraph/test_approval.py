@@ -335,18 +335,25 @@ def test_a_persons_no_counts_though_the_task_runs_a_third_time(
 # --- which tools -------------------------------------------------------------------------
 
 
-def test_one_text_is_no_collection_of_names(gateway_of: Gateways) -> None:
-    """Each of its letters would be a name, and its tool would run unruled."""
-    with pytest.raises(SetupError, match=r"tools=\['delete'\]"):
-        ApprovalMiddleware(guard(gateway_of()), tools="delete")
+@pytest.mark.parametrize(
+    ("tools", "told"), [("delete", r"tools=\['delete'\]"), ([], "names no tool")]
+)
+def test_names_that_guard_nothing_are_refused(gateway_of: Gateways, tools: Any, told: str) -> None:
+    """Each letter of a text would be a name, and its tool would run unruled."""
+    with pytest.raises(SetupError, match=told):
+        ApprovalMiddleware(guard(gateway_of()), tools=tools)
 
 
 def test_a_name_that_no_tool_has_is_told_at_first_use(
-    gateway_of: Gateways, chat: Chats, thread: Any
+    gateway_of: Gateways, chat: Chats, thread: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    wrong = ApprovalMiddleware(guard(gateway_of()), tools=["delete", "delte"])
-    with pytest.warns(UserWarning, match="no tool here is called delte;"):
-        Disk(chat, wrong).run(thread)
+    gateway = gateway_of({"DECISION_LOG": "json"})
+    wrong = ApprovalMiddleware(guard(gateway), tools=["delete", "delte"])
+    twice = [calling({"path": "/old"}), calling({"path": "/new"}, call_id="c2"), "done"]
+    Disk(chat, wrong, replies=twice).run(thread)
+    told = capfd.readouterr().err
+    assert told.count('"langgraph.tool_unknown"') == 1
+    assert '"tools":["delte"]' in told
 
 
 # --- the framework's own `when` ----------------------------------------------------------

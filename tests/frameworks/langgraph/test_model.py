@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ from langchain_core.decisions import (
     Score,
     ScoreAnswer,
 )
+from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
@@ -169,6 +171,7 @@ def test_where_one_question_is_undecided_today_answers_the_whole_request_once(
 def test_a_decision_model_falls_back_to_todays(
     server: Server, gateway_of: Gateways, way: str, colour: str
 ) -> None:
+    """frameworks §6.11: each twin is switched and falls back by itself, without the other."""
     model, today = made(gateway_of(failing(server, way, "CLASSIFIER", "tech")))
     assert classified(model, "dead", {"team": TEAM}, colour).choices["team"].choice == "billing"
     assert len(today.asked) == 1
@@ -283,3 +286,39 @@ def test_auto_mode_applies_its_own_threshold_to_the_raw_probability(
     assert [one.status for one in run["messages"] if isinstance(one, ToolMessage)] == [status]
     assert [one.subject for one in teller.calls] == ["customer-7"]
     assert not today.asked
+
+
+def test_each_twin_is_answered_where_it_was_asked(gateway_of: Gateways) -> None:
+    """frameworks §6.11: neither is bridged to the other, by LangChain's pool or by ours."""
+    twins: list[tuple[str, int]] = []
+
+    class Twins(Today):
+        def _classify(self, state: Any, questions: Mapping[str, Any]) -> ClassifierResponse:
+            twins.append(("sync", threading.get_ident()))
+            return super()._classify(state, questions)
+
+        async def _aclassify(self, state: Any, questions: Mapping[str, Any]) -> ClassifierResponse:
+            twins.append(("async", threading.get_ident()))
+            return super()._classify(state, questions)
+
+    model = PointsmanDecisionModel(gateway_of(), "CLASSIFIER", current=Twins())
+    for colour in ("sync", "async"):
+        classified(model, "dead", {"team": TEAM}, colour)
+
+    assert twins == [("sync", threading.get_ident()), ("async", threading.get_ident())]
+
+
+def test_langchains_stock_double_cannot_be_given_tools(chat: Chats) -> None:
+    """frameworks §6.10: it lacks `bind_tools`, so that these tests bring a double that has it."""
+
+    def look(at: str) -> str:
+        """Look something up."""
+        return at
+
+    def ended(model: Any) -> str:
+        agent = create_agent(model, [look])
+        return str(agent.invoke({"messages": [("user", "look")]})["messages"][-1].text)
+
+    with pytest.raises(NotImplementedError):
+        ended(GenericFakeChatModel(messages=iter([AIMessage("done")])))
+    assert ended(chat("done")) == "done"

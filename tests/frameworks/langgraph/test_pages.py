@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 pytest.importorskip("langchain", reason="runs in its own environment: make frameworks")
 
+from langchain.agents import create_agent
+
 from faulty import Server, replies
-from promises import KEY, decides, example_runs, hosted, page_of, page_runs, ran
+from pointsman import Guard
+from pointsman.gateway.integrations.langgraph import GuardMiddleware
+from promises import (
+    KEY,
+    decides,
+    example_runs,
+    hosted,
+    page_of,
+    page_runs,
+    ran,
+    telemetry_tells_nothing,
+)
 
 YES, NO = True, False
 
@@ -59,3 +75,13 @@ def test_no_log_tells_what_was_said_or_a_key(server: Server, *, fails: bool) -> 
     assert told.err.count("decision.made") >= len(points)
     for planted in (KEY, "password", "invoice", "refund", "customer-1"):
         assert planted not in told.err
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key(chat: Callable[..., Any]) -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of LangChain."""
+
+    async def run(guard: Guard, said: str) -> None:
+        agent = create_agent(chat("hello"), middleware=[GuardMiddleware(input=guard)])
+        await agent.ainvoke({"messages": [("user", said)]})
+
+    telemetry_tells_nothing(run)

@@ -6,9 +6,23 @@ import pytest
 
 pytest.importorskip("llama_index.core", reason="runs in its own environment: make frameworks")
 
+from workflows import Context, Workflow, step
+from workflows.events import StartEvent, StopEvent
+
 from faulty import Server
 from fences import ROOT, changes
-from promises import KEY, decides, example_runs, hosted, page_of, page_runs, ran
+from pointsman import Guard
+from pointsman.gateway.integrations.llama_index import approved
+from promises import (
+    KEY,
+    decides,
+    example_runs,
+    hosted,
+    page_of,
+    page_runs,
+    ran,
+    telemetry_tells_nothing,
+)
 
 FOLDER = "llama_index"
 
@@ -54,3 +68,17 @@ def test_the_change_is_small_and_shown_whole() -> None:
 def test_the_page_runs_from_top_to_bottom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DECISION_LOG", "off")
     page_runs(page_of("llama-index"))
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key() -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of a workflow."""
+
+    async def run(guard: Guard, said: str) -> None:
+        class Desk(Workflow):
+            @step
+            async def pay(self, ctx: Context, ev: StartEvent) -> StopEvent:
+                return StopEvent(result=await approved(ctx, guard, {"why": ev.said}, call="1"))
+
+        assert await Desk().run(said=said)
+
+    telemetry_tells_nothing(run)

@@ -6,8 +6,13 @@ import pytest
 
 pytest.importorskip("agents", reason="runs in its own environment: make frameworks")
 
+from agents import Agent, Runner, set_tracing_disabled
+from agents.testing import ScriptedModel, assistant_message
+
 from fences import ROOT, changes
-from promises import example_runs, page_of, page_runs, ran
+from pointsman import Guard
+from pointsman.gateway.integrations.openai_agents import input_guardrail
+from promises import example_runs, page_of, page_runs, ran, telemetry_tells_nothing
 
 FOLDER = "openai_agents"
 MONEY = "'My last invoice was charged twice, I want my money back'"
@@ -44,3 +49,16 @@ def test_the_change_is_small_and_shown_whole() -> None:
 
 def test_the_page_runs_from_top_to_bottom() -> None:
     page_runs(page_of("openai-agents"))
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key() -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of the SDK."""
+
+    set_tracing_disabled(disabled=True)  # it would send the run to OpenAI
+
+    async def run(guard: Guard, said: str) -> None:
+        model = ScriptedModel([[assistant_message("hello")]])
+        agent = Agent(name="Desk", model=model, input_guardrails=[input_guardrail(guard)])
+        await Runner.run(agent, said)
+
+    telemetry_tells_nothing(run)

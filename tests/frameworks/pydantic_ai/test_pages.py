@@ -6,8 +6,13 @@ import pytest
 
 pytest.importorskip("pydantic_ai", reason="runs in its own environment: make frameworks")
 
+from pydantic_ai import Agent
+from pydantic_ai.models.test import TestModel
+
 from fences import ROOT, changes
-from promises import example_runs, page_of, page_runs, ran
+from pointsman import Guard
+from pointsman.gateway.integrations.pydantic_ai import input_guardrail
+from promises import example_runs, page_of, page_runs, ran, telemetry_tells_nothing
 
 FOLDER = "pydantic_ai"
 MONEY = "'My last invoice was charged twice, I want my money back'"
@@ -44,3 +49,12 @@ def test_the_change_is_small_and_shown_whole() -> None:
 
 def test_the_page_runs_from_top_to_bottom() -> None:
     page_runs(page_of("pydantic-ai"))
+
+
+def test_telemetry_tells_neither_what_was_said_nor_a_key() -> None:
+    """frameworks §7: spans, events, metrics and the log of a run inside of an agent."""
+
+    async def run(guard: Guard, said: str) -> None:
+        await Agent(TestModel(), capabilities=[input_guardrail(guard)]).run(said)
+
+    telemetry_tells_nothing(run)
