@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from ..errors import HumanNeeded
 from ..lens import Lens
 from . import needs
-from .rails import input_state
+from .rails import input_state, output_state
 from .words import BLOCKED
 
 try:
@@ -106,7 +106,7 @@ def task_guardrail(
         A function that raises `HumanNeeded` where a person must decide: the task ends with it.
 
     """
-    shows = state or _raw
+    shows = state or partial(_raw, guard.point)
 
     def guardrail(output: Any) -> Any:  # noqa: ANN401 - annotated below
         about = None if subject is None else subject(output)
@@ -118,8 +118,8 @@ def task_guardrail(
     return guardrail
 
 
-def _raw(output: Any) -> str:  # noqa: ANN401 - a task's or an agent's
-    return str(output.raw)
+def _raw(point: DecisionPoint, output: Any) -> State:  # noqa: ANN401 - a task's or an agent's
+    return output_state(point, str(output.raw))
 
 
 # --- hooks -------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def output_guardrail(
     message: str = BLOCKED,
 ) -> Hook:
     """As `input_guardrail`, for `@on(InterceptionPoint.OUTPUT)`: the result's text is shown."""
-    return _hook(guard, state or _output, subject, None, person, message)
+    return _hook(guard, state or partial(_output, guard.point), subject, None, person, message)
 
 
 def _hook(
@@ -289,6 +289,6 @@ def _said(content: object) -> str:
     return str(content)
 
 
-def _output(context: Any) -> State:  # noqa: ANN401 - CrewAI's
+def _output(point: DecisionPoint, context: Any) -> State:  # noqa: ANN401 - CrewAI's
     said = getattr(context.payload, "raw", context.payload)
-    return NOTHING if said is None else str(said)
+    return NOTHING if said is None else output_state(point, str(said))

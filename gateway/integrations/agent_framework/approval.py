@@ -79,7 +79,7 @@ class ApprovalMiddleware(FunctionMiddleware):
         message: What the model reads in place of the tool's result.
 
     Raises:
-        SetupError: *tools* is one text.
+        SetupError: *tools* is a text, or names none.
 
     """
 
@@ -87,7 +87,7 @@ class ApprovalMiddleware(FunctionMiddleware):
         self, guard: Guard, *, tools: Collection[str] | None = None, message: str = REFUSED
     ) -> None:
         self._guard, self._message = guard, message
-        self._tools = Named(tools, guard.point.name)
+        self._tools = Named(guard, tools, "agent_framework")
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]

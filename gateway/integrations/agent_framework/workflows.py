@@ -18,9 +18,6 @@ from .seeing import shown
 if TYPE_CHECKING:
     from agent_framework.orchestrations import GroupChatState
 
-Routed: TypeAlias = dict[str, Any]
-"""What a `Router` sends: `{"route": …, "message": …}`, plain data that a checkpoint can hold."""
-
 Condition: TypeAlias = Callable[[Any], Any]
 
 LATEST = 64  # messages whose decisions are kept while their edges are evaluated

@@ -12,9 +12,10 @@ from google.adk.tools.base_tool import BaseTool
 
 from ...errors import HumanNeeded
 from ...guarding import Guard
+from ..rails import output_state
 from ..words import BLOCKED
 from .lenses import arguments, call_id, exactly, session, tool_call
-from .seeing import reply, response_words, words_of
+from .seeing import heard, reply, response_words, words_of
 
 _PENDING: Final = {"error": "This tool call requires confirmation, please approve or reject."}
 _REJECTED: Final = {"error": "This tool call is rejected."}  # both as ADK says them itself
@@ -30,8 +31,9 @@ def input_guardrail(guard: Guard, *, message: str = BLOCKED) -> BeforeModel:
     """
     Make a `before_model_callback` that asks *guard* about the user's message.
 
-    It is asked once an invocation, however many model calls and agents that has. A blocked
-    message is answered with *message*, without a call of the model.
+    It is asked once an invocation, however many model calls and agents that has. A point of your
+    own is shown the text; one that reads `text`, what was said before as its history besides. A
+    blocked message is answered with *message*, without a call of the model.
 
     Raises:
         HumanNeeded: When called: nobody decided, and the guard wants a person then; the run ends.
@@ -45,7 +47,8 @@ def input_guardrail(guard: Guard, *, message: str = BLOCKED) -> BeforeModel:
         if not (said := words_of(callback_context.user_content)):
             return None
         once = (callback_context.invocation_id, said)
-        ruling = await guard.rule(said, subject=session(callback_context), once=once)
+        shown = heard(guard.point, callback_context, said)
+        ruling = await guard.rule(shown, subject=session(callback_context), once=once)
         return reply(message) if ruling.blocked else None
 
     return guarded
@@ -70,7 +73,8 @@ def output_guardrail(guard: Guard, *, message: str = BLOCKED) -> AfterModel:
             return LlmResponse()
         if not (said := response_words(llm_response)):
             return None
-        ruling = await guard.rule(said, subject=session(callback_context))
+        shown = output_state(guard.point, said)
+        ruling = await guard.rule(shown, subject=session(callback_context))
         return reply(message) if ruling.blocked else None
 
     return guarded

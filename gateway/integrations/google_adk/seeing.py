@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from ...errors import DeclarationError
+from ...points import DecisionPoint
 from ...state import State
+from ..rails import input_state
 
 _WRITTEN: Final = ("text/", "application/json", "application/xml", "application/yaml")
 _UNSEEN: Final = (types.Blob, types.FileData, types.File, bytes, bytearray)
@@ -36,6 +38,18 @@ def response_words(response: LlmResponse) -> str:
     sound = response.output_transcription
     given = (words_of(response.content), sound and sound.text, response.error_message)
     return "\n".join(one for one in given if one)
+
+
+def heard(point: DecisionPoint, context: Context, said: str) -> State:
+    """Show what the user has *said*; to a point that reads `text`, earlier invocations besides."""
+    if "text" not in point.reads:
+        return said
+    before = [
+        {"role": "user" if event.author == "user" else "assistant", "content": words}
+        for event in context.session.events
+        if event.invocation_id != context.invocation_id and (words := words_of(event.content))
+    ]
+    return input_state(point, [*before, {"role": "user", "content": said}])
 
 
 def _words(part: types.Part) -> Iterator[str | None]:

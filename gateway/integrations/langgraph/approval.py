@@ -140,7 +140,7 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
         message: What the model reads in place of the tool's result.
 
     Raises:
-        SetupError: *tools* is one text.
+        SetupError: *tools* is a text, or names none.
 
     """
 
@@ -149,7 +149,7 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self._guard, self._message = guard, message
-        self._tools, self._reviews = Named(tools, guard.point.name), Reviews.of(guard)
+        self._tools, self._reviews = Named(guard, tools, "langgraph"), Reviews.of(guard)
 
     @property
     def name(self) -> str:

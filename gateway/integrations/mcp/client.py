@@ -11,8 +11,8 @@ from mcp import MCPError
 from mcp_types import INVALID_REQUEST
 
 from ...errors import HumanNeeded
+from ..named import Named
 from .calls import ToolCall, shown
-from .names import Names
 
 if TYPE_CHECKING:
     from ...guarding import Guard
@@ -113,7 +113,7 @@ class GatedClient:
         message: str = DENIED,
     ) -> None:
         self._client, self._guard, self._state = client, guard, state
-        self._tools = Names(guard, tools)
+        self._tools = Named(guard, tools, "mcp")
         self._subject, self._call_id = subject, call_id
         self._person, self._message = person, message
 

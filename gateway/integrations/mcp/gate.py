@@ -23,8 +23,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ... import context as sessions
 from ...errors import HumanNeeded
+from ..named import Named
 from .calls import ToolCall, called, session_of, shown
-from .names import Names
 from .rounds import KEY, PROCEED, Round, agreed, opened
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Gate:
         message: str = DENIED,
         ask: Callable[[ToolCall], str] = question,
     ) -> None:
-        self._guard, self._tools, self._state = guard, Names(guard, tools), state
+        self._guard, self._tools, self._state = guard, Named(guard, tools, "mcp"), state
         self._subject, self._message, self._ask = subject, message, ask
 
     async def _judged(self, context: Any, call: ToolCall, turn: Round) -> Verdict:  # noqa: ANN401 - of either server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from ... import context
 from ...errors import HumanNeeded
 from ...guarding import Guard
 from ...state import State
+from ..named import Named
 from ..rails import input_state, output_state
 from ..words import BLOCKED
 from .seen import call_of, conversation_of, messages, refusal, refused, user_spoke_last
@@ -91,7 +92,14 @@ class _Tool(_Innermost):
 
 @dataclass
 class _Approval(_Innermost):
-    tools: frozenset[str] | None
+    tools: Named
+
+    async def prepare_tools(
+        self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]
+    ) -> list[ToolDefinition]:
+        if tool_defs:
+            self.tools.listed(one.name for one in tool_defs)
+        return tool_defs
 
     async def before_tool_execute(
         self,
@@ -101,7 +109,7 @@ class _Approval(_Innermost):
         tool_def: ToolDefinition,
         args: dict[str, Any],
     ) -> dict[str, Any]:
-        asked = self.tools is None or call.tool_name in self.tools
+        asked = call.tool_name in self.tools
         if asked and not ctx.tool_call_approved and await self._needs(ctx, _call(call, args), call):
             raise ApprovalRequired
         return args
@@ -176,7 +184,7 @@ def tool_guardrail(
 
 
 def tool_approval(
-    guard: Guard, *, tools: frozenset[str] | None = None, session: SessionOf | None = None
+    guard: Guard, *, tools: Collection[str] | None = None, session: SessionOf | None = None
 ) -> AbstractCapability[Any]:
     """
     Let a person approve the tool calls that *guard* blocks, for `Agent(capabilities=[…])`.
@@ -189,12 +197,15 @@ def tool_approval(
 
     Args:
         guard: Whose block means that a person must approve.
-        tools: The tools it is about; all, if absent.
+        tools: Names of the tools it is about, the log telling of one that no tool has; None: all.
         session: The run's context → subject; absent: that of `gateway.session`, else the
             conversation which the call was written down in, or that the host names.
 
+    Raises:
+        SetupError: *tools* is a text, or names none.
+
     """
-    return _Approval(guard, "", session, tools)
+    return _Approval(guard, "", session, Named(guard, tools, "pydantic_ai"))
 
 
 def _call(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from .. import needs
+from .. import judges, needs
 
 try:
     from pydantic_evals.evaluators import (
@@ -25,8 +25,6 @@ from ...questions import Question
 from ...state import State
 
 _Judge: TypeAlias = Callable[[EvaluatorContext[Any, Any, Any]], Awaitable[Any]]
-_ASKED = ("input", "question", "message", "text")
-_GIVEN = ("output", "answer")
 
 
 def judged(ctx: EvaluatorContext[Any, Any, Any]) -> State:
@@ -43,13 +41,8 @@ def fitted(ctx: EvaluatorContext[Any, Any, Any], fields: Collection[str]) -> Sta
     or `output`, what was expected `expected`; others are those of the case's metadata.
     """
     noted = ctx.metadata if isinstance(ctx.metadata, Mapping) else {}
-    known = {
-        **noted,
-        **dict.fromkeys(_ASKED, ctx.inputs),
-        **dict.fromkeys(_GIVEN, ctx.output),
-        "expected": ctx.expected_output,
-    }
-    return {name: one for name in fields if (one := known.get(name)) is not None}
+    others = {**noted, "expected": ctx.expected_output}
+    return judges.fitted(fields, asked=ctx.inputs, given=ctx.output, others=others)
 
 
 class PointsmanEvaluator(Evaluator[Any, Any, Any]):

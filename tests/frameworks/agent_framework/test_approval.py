@@ -97,18 +97,24 @@ def test_tools_that_are_not_named_are_left_alone() -> None:
     assert bank.refunded == [500]
 
 
-def test_one_text_is_no_collection_of_names() -> None:
-    """Each of its letters would be a name, and its tool would run unruled."""
-    with pytest.raises(SetupError, match=r"tools=\['refund'\]"):
-        ApprovalMiddleware(gate(quiet()), tools="refund")
+@pytest.mark.parametrize(
+    ("tools", "told"), [("refund", r"tools=\['refund'\]"), ([], "names no tool")]
+)
+def test_names_that_guard_nothing_are_refused(tools: Any, told: str) -> None:
+    """Each letter of a text would be a name, and its tool would run unruled."""
+    with pytest.raises(SetupError, match=told):
+        ApprovalMiddleware(gate(quiet()), tools=tools)
 
 
-def test_a_name_that_no_tool_has_is_told_at_first_use() -> None:
+def test_a_name_that_no_tool_has_is_told_at_first_use(capfd: pytest.CaptureFixture[str]) -> None:
     bank = Bank()
-    wrong = ApprovalMiddleware(gate(quiet()), tools=["refund", "refnd"])
-    with pytest.warns(UserWarning, match="no tool here is called refnd;"):
-        asyncio.run(desk(bank, wrong).run("x", session=session()))
+    gateway = quiet(DECISION_LOG="json")
+    wrong = ApprovalMiddleware(gate(gateway), tools=["refund", "refnd"])
+    asyncio.run(desk(bank, wrong).run("x", session=session()))
     assert bank.refunded == []
+    told = capfd.readouterr().err
+    assert told.count('"agent_framework.tool_unknown"') == 1
+    assert '"tools":["refnd"]' in told
 
 
 class Broken:

@@ -557,6 +557,26 @@ def test_a_rail_is_shown_the_text_of_every_input(inputs: dict[str, Any], rail: G
     assert SECRET in state["text"]
 
 
+@pytest.mark.parametrize("hooked", [True, False])
+@pytest.mark.parametrize(
+    ("point", "passes", "state"),
+    [("GUARDRAIL_GRL", YES, {"text": "hello", "stage": "output"}), (POINT, NO, "hello")],
+)
+def test_a_rail_of_the_catalogue_is_told_that_it_stands_behind_the_model(
+    point: str, state: Any, gateway: Gateway, *, hooked: bool, passes: bool
+) -> None:
+    """A point of your own is shown the text alone."""
+    guard = Guard(gateway, point, BAD if point == POINT else None, on_undecided="block")
+    if hooked:
+        on(InterceptionPoint.OUTPUT)(output_guardrail(guard))
+    given = {} if hooked else {"guardrail": task_guardrail(guard)}
+    says = scripted(passes)
+
+    with gateway.override({point: says}):
+        assert Desk(**given).runs() == "hello"
+    assert [ask.state for ask in says.asked] == [state]
+
+
 @pytest.mark.parametrize("inputs", [None, {}, {"text": None}])
 @pytest.mark.parametrize("point", ["GUARDRAIL_PINJ", POINT])
 def test_a_run_without_inputs_is_not_asked_about(

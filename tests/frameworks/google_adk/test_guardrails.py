@@ -166,6 +166,49 @@ def test_a_guardrail_on_a_sub_agent_alone_is_asked_as_well(gateway_of: Gateways)
         assert asyncio.run(heard(root)) == [BLOCKED]
 
 
+def told(gateway: Gateway, point: str, *turns: str, **callbacks: Any) -> list[Any]:
+    """Give the states that *point* is asked about in one session, whose turns all pass."""
+    says = scripted(YES if point == "GUARDRAIL_GRL" else NO)
+    root = agent(Llm(lines=["hello"]), **callbacks)
+
+    async def run() -> None:
+        desk = await Desk(root).begun()
+        for turn in turns:
+            assert texts(await desk.said(turn)) == ["hello"]
+
+    with gateway.override({point: says}):
+        asyncio.run(run())
+    return [ask.state for ask in says.asked]
+
+
+def test_a_rail_of_the_catalogue_is_told_at_which_stage_it_stands(gateway_of: Gateways) -> None:
+    gateway = gateway_of()
+    rail = Guard(gateway, "GUARDRAIL_GRL", on_undecided="block")
+
+    came = told(gateway, "GUARDRAIL_GRL", "hi", before_model_callback=input_guardrail(rail))
+    left = told(gateway, "GUARDRAIL_GRL", "hi", after_model_callback=output_guardrail(rail))
+
+    assert came == [{"text": "hi", "stage": "input"}]
+    assert left == [{"text": "hello", "stage": "output"}]
+
+
+def test_a_rail_that_reads_history_is_shown_the_turns_before(gateway_of: Gateways) -> None:
+    """A point of your own is shown the text alone."""
+    gateway = gateway_of()
+    rail = Guard(gateway, "GUARDRAIL_PINJ", on_undecided="block")
+
+    shown = told(
+        gateway, "GUARDRAIL_PINJ", "hi", "and now?", before_model_callback=input_guardrail(rail)
+    )
+    own = told(
+        gateway, "INPUT", "hi", "and now?", before_model_callback=input_guardrail(guard(gateway))
+    )
+
+    before = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    assert shown == [{"text": "hi"}, {"text": "and now?", "history": before}]
+    assert own == ["hi", "and now?"]
+
+
 # --- what comes out -----------------------------------------------------------------------
 
 

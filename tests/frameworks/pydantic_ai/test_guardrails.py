@@ -498,6 +498,30 @@ def test_only_the_named_tools_are_asked_about(gateway_of: Gateways) -> None:
     assert not provider.asked
 
 
+@pytest.mark.parametrize(("tools", "told"), [("pay", r"tools=\['pay'\]"), ([], "names no tool")])
+def test_names_that_guard_nothing_are_refused(gateway_of: Gateways, tools: Any, told: str) -> None:
+    """Each letter of a text would be a name, and its tool would run unruled."""
+    guard = Guard(gateway_of(), "APPROVAL", RISKY, on_undecided="block")
+    with pytest.raises(SetupError, match=told):
+        pm.tool_approval(guard, tools=tools)
+
+
+def test_a_name_that_no_tool_has_is_told(
+    gateway_of: Gateways, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gateway = gateway_of({"DECISION_LOG": "json"})
+    guard = Guard(gateway, "APPROVAL", RISKY, on_undecided="block")
+    till = Till(pm.tool_approval(guard, tools=["pay", "pya"]))
+
+    with gateway.override({"APPROVAL": scripted(NO)}), gateway.session("conv-42"):
+        till.run()
+
+    assert till.paid == [7]
+    told = capfd.readouterr().err
+    assert told.count('"pydantic_ai.tool_unknown"') == 1
+    assert '"tools":["pya"]' in told
+
+
 @pytest.mark.parametrize(("verdict", "paid"), [(ToolDenied("no"), []), (False, []), (True, [7])])
 def test_what_a_person_decided_is_kept_over_a_resume_in_another_process(
     gateway_of: Gateways, verdict: Any, paid: list[int]
