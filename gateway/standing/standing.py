@@ -46,7 +46,7 @@ class Standing:
         most: How many are remembered; the one that was not asked for the longest goes first.
 
     Attributes:
-        beside: Waits for the journal.
+        waiters: Wait for the journal.
 
     """
 
