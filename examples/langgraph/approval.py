@@ -5,6 +5,8 @@ The first run asks who decides and stops where a person is needed; a later one, 
 `DESK_ANSWER=approve` or `reject`, goes on where it stopped. What was decided stands, even
 where the variables say something else by then: set `DECISION_JOURNAL=sqlite:///journal.db`, or
 it is forgotten with the first process. Both keep their checkpoints in `DESK_FOLDER`.
+
+Needs `pip install 'pointsman[langgraph,journal,local]' langgraph-checkpoint-sqlite`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 An agent whose user's words, reply and tool calls are ruled on, each by a point of its own.
 
 Today's guardrails are word rules; `DECISION_GUARDRAIL_DESK_IN_PROVIDER` and its neighbours say
-who decides instead. The reply is streamed, and nothing of it before it is ruled on.
+who decides instead. Nothing of a reply is seen before it is ruled on.
 """
 
 from __future__ import annotations

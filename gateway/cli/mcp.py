@@ -60,7 +60,7 @@ def _installed() -> None:
     """
     if importlib.util.find_spec("mcp") is None:
         problem = "mcp, which this server needs, is not installed"
-        raise SetupError.of("mcp", problem, 'Run: pip install "pointsman[cli,mcp]"')
+        raise SetupError.of("mcp", problem, 'Run: pip install "pointsman[cli,mcp,local]"')
 
 
 def _kept_here(session: Session) -> dict[str, str]:
