@@ -758,6 +758,9 @@ DIFFERENT: dict[str, tuple[object, object]] = {
     "two paths": (Path("/a"), Path("/b")),
     "two moments": (dt.datetime(2026, 1, 1, tzinfo=dt.UTC), dt.datetime(2026, 1, 1)),  # noqa: DTZ001 - a time of no zone
     "a key that looks like a form": ({"\0decimal": "1"}, decimal.Decimal(1)),
+    "a key that looks like a type": (Reads(7), {"\0Reads": {"id": 7}}),
+    "a key that looks like a type's form": (Reads(7), {"\0type Reads": {"id": 7}}),
+    "a set of a number and one of its text": ({1}, {"1"}),
     "halves of an emoji": ("\ud83d\ude00", "\U0001f600"),
     "two numbers of numpy": (np.int64(3), np.float32(3)),
 }
@@ -777,6 +780,7 @@ SAME: dict[str, tuple[object, object]] = {
     "a moment": (dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "2026-01-01T00:00:00+00:00"),
     "a day": (dt.date(2026, 1, 1), "2026-01-01"),
     "sets in any order": ({"a", "b", "c"}, frozenset(["c", "b", "a"])),
+    "sets of sets": ({frozenset({1, 2}), frozenset({3})}, {frozenset({3}), frozenset({2, 1})}),
     "a number of numpy": (np.int64(3), 3),
     "a secret": (SecretStr("zq7"), SecretStr("zq7")),
     "bytes": (b"zq7", bytearray(b"zq7")),
@@ -791,6 +795,15 @@ def test_what_has_one_written_form_is_written(pair: tuple[object, object]) -> No
 
     assert one == other
     assert "zq7" not in one
+
+
+def test_sets_within_sets_grow_with_what_they_hold() -> None:
+    """Forms of forms once doubled at each level."""
+    nested: object = "a"
+    for _ in range(60):
+        nested = frozenset([nested])
+
+    assert len(identity({"given": nested})) < 2_000
 
 
 def endless() -> list[Any]:

@@ -1,8 +1,8 @@
 """
 Arguments in one written form: equal forms are equal calls, and no two calls share one.
 
-What JSON knows is itself. What it does not know is a mapping with one key that begins with NUL,
-which no other mapping has: theirs get one more.
+What JSON knows is itself. What it does not know is a mapping with one key that begins with one
+NUL, which no other mapping has: theirs get one more.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def written(value: object, depth: int = DEPTH) -> str:
         ValueError: A number in it is not finite, or of more digits than Python writes.
 
     """
+    return _as_text(exact(value, depth))
+
+
+def _as_text(form: object) -> str:
     told = json.dumps(
-        exact(value, depth),
-        sort_keys=True,
-        separators=(",", ":"),
-        allow_nan=False,
-        ensure_ascii=False,
+        form, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
     )
     return told.encode("ascii", "backslashreplace").decode()
 
@@ -75,7 +75,7 @@ def exact(value: Any, depth: int) -> Any:  # noqa: ANN401 - any value
     if _is(value, LISTS):
         return [exact(one, depth - 1) for one in value]
     if _is(value, SETS):
-        return _named("set", sorted(written(one, depth - 1) for one in value))
+        return _named("set", sorted((exact(one, depth - 1) for one in value), key=_as_text))
     return _of_fields(value, depth)
 
 
@@ -88,7 +88,7 @@ def _of_fields(value: Any, depth: int) -> Any:  # noqa: ANN401 - any value
         return _mapped(value, depth)
     fields = None if isinstance(value, type) else _fields(value)
     if fields is not None:
-        return _named(type(value).__qualname__, _mapped(fields, depth), NUL)
+        return _named(f"type {type(value).__qualname__}", _mapped(fields, depth))
     return exact(_unwrapped(value), depth - 1)
 
 
@@ -101,8 +101,8 @@ def _mapped(given: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     }
 
 
-def _named(name: str, form: object, mark: str = "") -> dict[str, object]:
-    return {f"{NUL}{mark}{name}": form}
+def _named(name: str, form: object) -> dict[str, object]:
+    return {f"{NUL}{name}": form}
 
 
 def _digest(name: str, value: bytes) -> dict[str, object]:

@@ -174,6 +174,7 @@ class GatedClient:
         *args: Any,  # noqa: ANN401 - the client's own
         **kwargs: Any,  # noqa: ANN401 - the client's own
     ) -> Any:  # noqa: ANN401 - the client's own result
+        arguments = copy.deepcopy(arguments)  # what is ruled on is what is sent
         call = ToolCall(tool=name, arguments=arguments or {})
         if name in self._tools and await self._stopped(call):
             raise MCPError(INVALID_REQUEST, self._message)

@@ -71,6 +71,25 @@ def far(request: pytest.FixtureRequest) -> Far:
     return Far(request.param)
 
 
+def test_what_was_ruled_on_is_what_is_sent(far: Far, gateway_of: Callable[..., Gateway]) -> None:
+    """A host that goes on writing into the arguments changes neither."""
+    given = {"amount": 1.0}
+
+    async def ruled(state: Any) -> bool:
+        blocks = bool(state["arguments"]["amount"] > 1)
+        given["amount"] = 1_000_000.0  # while the guard is still at it
+        return blocks
+
+    async def call() -> None:
+        guard = Guard(gateway_of(), POINT, HARM, current=ruled)
+        async with GatedClient(far.client(), guard) as client:
+            await client.call_tool("send", given)
+
+    asyncio.run(call())
+
+    assert far.sent == [1.0]
+
+
 def test_what_is_blocked_does_not_leave(
     far: Far, server: Server, gateway_of: Callable[..., Gateway]
 ) -> None:
