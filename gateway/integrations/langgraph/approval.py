@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...errors import DeclarationError, HumanNeeded
@@ -12,7 +12,7 @@ from .. import needs
 from ..named import Named
 from ..words import REFUSED
 from .review import Reviews, now
-from .seeing import last_user_text, messages_of, thread
+from .seeing import configured, last_user_text, messages_of, thread
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 ALONE = "A person must decide on this call. Make it again, as the only call of a message."
-_SENT = "__pregel_push"  # how the path begins of a task that runs one call of a message
+_SENT, _SENDS = "__pregel_push", "__pregel_tasks"  # LangGraph's: how a task is sent, and with what
+_READ = "__pregel_read"
+_ONE_CALL = "tool_call_with_context"  # what an agent sends: one call, and the state besides
 
 
 def _called(*args: object) -> dict[str, Any]:
@@ -132,7 +134,8 @@ class ApprovalMiddleware(AgentMiddleware[Any, Any, Any]):
     over resumes, also in another process where a journal is kept.
 
     A `ToolNode` without an agent runs all calls of a message in one task, where LangGraph cannot
-    tell whose answer is whose: a call that needs a person is refused there unless it is alone.
+    tell whose answer is whose: a call that needs a person is refused there unless it is alone,
+    or was sent alone.
 
     Args:
         guard: Rules on `TOOL_CALL`'s state: tool, arguments, and what the user asked for.
@@ -232,8 +235,22 @@ def _crowded(request: ToolCallRequest) -> bool:
     calling = _calling(request)
     if calling is not None and len(calling.tool_calls) == 1:
         return False
+    sent = _sent()
+    if isinstance(sent, Mapping):
+        return cast("Mapping[str, Any]", sent).get("__type") != _ONE_CALL
+    calls: list[Any] = sent if isinstance(sent, list) else []
+    return [isinstance(one, Mapping) and one.get("type") for one in calls] != ["tool_call"]
+
+
+def _sent() -> object:
+    """Find what this task was sent: a whole state may have several calls; None: nothing."""
     path = get_config().get("metadata", {}).get("langgraph_path") or ()
-    return path[:1] != (_SENT,)
+    read = configured().get(_READ)
+    match tuple(path):
+        case (first, int(at), *_) if first == _SENT and read is not None:
+            return read(_SENDS)[at].arg
+        case _:
+            return None
 
 
 def _refused(request: ToolCallRequest, message: str) -> ToolMessage:

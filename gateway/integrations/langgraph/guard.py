@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired, cast
+from collections.abc import Awaitable, Callable, Generator
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 
 from ...errors import HumanNeeded, SetupError
 from ...state import frozen
 from .. import needs, rails
 from ..words import BLOCKED
-from .review import Reviews, now
-from .seeing import as_data, is_user, messages_of, text_of, thread, value_of
+from .hearing import RULED, WITHHELD, Heard, digest, heard_in
+from .review import Reviews
+from .seeing import is_outside, messages_of, text_of, thread, value_of
 
 try:
     from langchain.agents.middleware import (
@@ -23,7 +23,7 @@ try:
         hook_config,
     )
     from langchain.agents.middleware.types import PrivateStateAttr
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+    from langchain_core.messages import AIMessage, HumanMessage
     from langchain_core.runnables.config import ensure_config, var_child_runnable_config
     from langgraph.constants import TAG_NOSTREAM
 except ImportError as missing:
@@ -33,34 +33,14 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from ...guarding import Guard, Ruling
-    from ...points import DecisionPoint
-    from ...state import State
 
-WITHHELD = "(withheld)"
 MARK = "pointsman_blocked"  # in the `response_metadata` of what stands in place: the point
-
-
-RULED = "pointsman_ruled"  # in the graph's state: point → what it has ruled on, without its words
 
 
 class Guarded(AgentState[Any]):
     """A state that says which messages were ruled on, as plain data."""
 
     pointsman_ruled: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]  # type: ignore[valid-type]
-
-
-class _Heard(NamedTuple):
-    """What users said that was not ruled on yet."""
-
-    new: Sequence[BaseMessage]
-    text: str
-    state: State
-    once: tuple[str, object] | None
-    since: float
-
-    @property
-    def call(self) -> str | None:
-        return None if self.once is None else self.once[0]
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -110,7 +90,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Rule on what users said that was not ruled on yet."""
-        if self._input is None or (heard := _heard(state, self._input.point)) is None:
+        if self._input is None or (heard := heard_in(state, self._input.point)) is None:
             return None
         try:
             ruling = self._input.rule_sync(heard.state, subject=thread(), once=heard.once)
@@ -123,7 +103,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """As `before_model`."""
-        if self._input is None or (heard := _heard(state, self._input.point)) is None:
+        if self._input is None or (heard := heard_in(state, self._input.point)) is None:
             return None
         try:
             ruling = await self._input.rule(heard.state, subject=thread(), once=heard.once)
@@ -131,7 +111,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
             return self._reviewed(needed.id, state, heard)
         return self._ended(ruling, state, heard)
 
-    def _ended(self, ruling: Ruling, state: object, heard: _Heard) -> dict[str, Any]:
+    def _ended(self, ruling: Ruling, state: object, heard: Heard) -> dict[str, Any]:
         if ruling.blocked:
             return self._stopped(heard)
         record = ruling.decision.record
@@ -139,19 +119,33 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
             return self._reviewed(record.id, state, heard)
         return self._passed(state)
 
-    def _reviewed(self, decision: str, state: object, heard: _Heard) -> dict[str, Any]:
+    def _reviewed(self, decision: str, state: object, heard: Heard) -> dict[str, Any]:
         assert self._reviews is not None
         shown = {"type": "guardrail", "text": heard.text}
         said = self._reviews.rejection(decision, heard.call, shown)
         return self._passed(state) if said is None else self._stopped(heard)
 
+    def _held(self, request: ModelRequest[Any]) -> dict[str, Any]:
+        """Give what the model is about to read, and what of it was ruled on."""
+        return {"messages": request.messages, RULED: value_of(request.state, RULED)}
+
+    def _unread(
+        self, request: ModelRequest[Any], ended: dict[str, Any] | None
+    ) -> ModelResponse[Any] | None:
+        """Answer in the model's place, if what came after `before_model` is blocked."""
+        if ended is None or "jump_to" not in ended:
+            return None
+        kept = {one.id for one in messages_of(request.state)}
+        said = ended["messages"]
+        return ModelResponse(result=[one for one in said if one is said[-1] or one.id in kept])
+
     def _passed(self, state: object) -> dict[str, Any]:
         assert self._input is not None
-        ruled = [_digest(one) for one in messages_of(state) if is_user(one)]
+        ruled = [digest(one) for one in messages_of(state) if is_outside(one)]
         others = value_of(state, RULED) or {}
         return {RULED: {**others, self._input.point.name: ruled}}
 
-    def _stopped(self, heard: _Heard) -> dict[str, Any]:
+    def _stopped(self, heard: Heard) -> dict[str, Any]:
         assert self._input is not None
         withheld = [HumanMessage(WITHHELD, id=one.id, name=one.name) for one in heard.new]
         instead = self._instead(self._input.point.name)
@@ -162,7 +156,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Rule on the model's reply before it is given out."""
+        """Rule on what came since `before_model`, and on the reply before it is given out."""
+        ended = self.before_model(cast("Any", self._held(request)), request.runtime)
+        if (unread := self._unread(request, ended)) is not None:
+            return unread
         if self._output is None:
             return handler(request)
         with _unstreamed():
@@ -179,6 +176,9 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """As `wrap_model_call`."""
+        ended = await self.abefore_model(cast("Any", self._held(request)), request.runtime)
+        if (unread := self._unread(request, ended)) is not None:
+            return unread
         if self._output is None:
             return await handler(request)
         with _unstreamed():
@@ -221,48 +221,6 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> dict[str, Any] | None:
         """As `after_model`."""
         return self.after_model(state, runtime)
-
-
-def _heard(state: object, point: DecisionPoint) -> _Heard | None:
-    """
-    Gather what users said that *point* has not ruled on; None: nothing.
-
-    A message may stand before what agents said: handed over, or sent with the start of a reply.
-    """
-    messages = messages_of(state) if value_of(state, "messages") else ()
-    known: Mapping[str, Sequence[str]] = value_of(state, RULED) or {}
-    ruled = frozenset(known.get(point.name, ()))
-    new = [one for one in messages if _says(one) and _digest(one) not in ruled]
-    if not new:
-        return None
-    text = "\n\n".join(map(text_of, new))
-    last = new[-1].id
-    once = (last, text) if last and thread() else None
-    return _Heard(new, text, _shown(point, messages, new, text), once, now())
-
-
-def _shown(
-    point: DecisionPoint, messages: Sequence[BaseMessage], new: Sequence[BaseMessage], text: str
-) -> State:
-    """Show a point of your own the text; one that reads `text`, the history besides."""
-    if "text" not in point.reads:
-        return text
-    before = [one for one in messages if one not in new and text_of(one)]
-    return rails.input_state(point, [_plain(one) for one in (*before, *new)])
-
-
-def _plain(message: BaseMessage) -> dict[str, str]:
-    said = as_data(message)
-    return {"role": said["role"], "content": said["content"]}
-
-
-def _says(message: BaseMessage) -> bool:
-    return is_user(message) and text_of(message) not in ("", WITHHELD)
-
-
-def _digest(message: BaseMessage) -> str:
-    """Name a message and its text: one that a host edits is another."""
-    return sha256(f"{message.id}/{text_of(message)}".encode()).hexdigest()[:32]
 
 
 def _replied(response: ModelResponse[Any]) -> str:

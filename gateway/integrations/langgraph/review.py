@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # the framework takes a union where its types say a class
 _REVIEWED = cast("type[Any]", Annotated[ApproveDecision | RejectDecision, Discriminator("type")])
 _SCRATCHPAD = "__pregel_scratchpad"  # where LangGraph keeps a task's resume values
-_ANSWERS = ("approve", "edit", "reject", "respond")
 _MOST = 10_000  # calls whose review is remembered
 
 
@@ -109,17 +108,16 @@ def now() -> float:
 
 
 def _answered() -> bool:
-    """Whether this task is resumed with an answer that a review takes; it is not used up."""
+    """
+    Whether this task is resumed with an answer, of whatever form: the review's schema judges it.
+
+    An answer to the whole run becomes the task's, as `interrupt` makes it: LangGraph goes on
+    showing one that is used up, and in a graph within a graph every later call would be asked.
+    """
     pad = configured().get(_SCRATCHPAD)
     if pad is None:
         return False
-    use_up = False
-    return any(map(_reviews, (*pad.resume, pad.get_null_resume(use_up))))
-
-
-def _reviews(answer: object) -> bool:
-    """Whether it is one of ours, or of `HumanInTheLoopMiddleware` for one call or several."""
-    if not isinstance(answer, Mapping):
-        return False
-    said = cast("Mapping[str, Any]", answer)
-    return said.get("type") in _ANSWERS or "decisions" in said
+    use_up = True
+    if not pad.resume and (answer := pad.get_null_resume(use_up)) is not None:
+        pad.resume.append(answer)
+    return bool(pad.resume)

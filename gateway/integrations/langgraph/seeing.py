@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +10,7 @@ from ...errors import DeclarationError
 from .. import needs
 
 try:
-    from langchain_core.messages import AIMessage, BaseMessage, ChatMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage
     from langchain_core.messages.utils import convert_to_messages
     from langgraph.config import get_config
     from pydantic import BaseModel
@@ -20,8 +20,10 @@ except ImportError as missing:
 if TYPE_CHECKING:
     from ...state import State
 
-_ROLES = {"human": "user", "ai": "assistant"}
+_ROLES = {"ai": "assistant"}
 _USERS = ("human", "user")
+_OTHERS = ("ai", "assistant", "developer", "function", "model", "system", "tool")
+_WORDS = ("text", "title", "context", "content", "source", "value", "refusal", "data")
 
 
 def thread(*_: object, **__: object) -> str | None:
@@ -97,8 +99,15 @@ def _is_data(value: object) -> bool:
 
 def is_user(message: BaseMessage) -> bool:
     """Whether a user said it, in any form in which a message says so."""
-    said = message.role if isinstance(message, ChatMessage) else message.type
-    return said in _USERS
+    if isinstance(message, ChatMessage):
+        return message.role.casefold() in _USERS
+    return isinstance(message, HumanMessage)
+
+
+def is_outside(message: BaseMessage) -> bool:
+    """Whether a user said it, or somebody whose role no model provider knows."""
+    unknown = isinstance(message, ChatMessage) and message.role.casefold() not in _OTHERS
+    return unknown or is_user(message)
 
 
 def value_of(state: object, key: str) -> Any:  # noqa: ANN401 - a host's own state
@@ -113,9 +122,37 @@ def text_of(message: BaseMessage) -> str:
     return str(message.text)
 
 
+def words_of(message: BaseMessage) -> str:
+    """Give all text of a message, in whatever blocks: a provider shows it to its model."""
+    plain, content = text_of(message), message.content
+    if isinstance(content, str):
+        return plain
+    others = (words for block in content if not _is_plain(block) for words in _words(block))
+    return "\n\n".join(filter(None, (plain, *others)))
+
+
+def _is_plain(block: object) -> bool:
+    """Whether LangChain itself takes it for text."""
+    return isinstance(block, str) or (isinstance(block, Mapping) and block.get("type") == "text")
+
+
+def _words(block: object) -> Iterator[str]:
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, list):
+        for one in block:
+            yield from _words(one)
+    elif isinstance(block, Mapping):
+        for key in _WORDS:
+            if key != "data" or "text" in (block.get("type"), block.get("source_type")):
+                yield from _words(block.get(key))
+
+
 def as_data(message: BaseMessage) -> dict[str, Any]:
     """Give a message as a role, a text, and the tools it calls."""
     role = message.role if isinstance(message, ChatMessage) else message.type
+    if is_user(message):
+        role = "user"
     said: dict[str, Any] = {
         "role": _ROLES.get(role, role),
         "content": text_of(message),

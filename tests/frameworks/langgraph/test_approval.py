@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command, interrupt
+from langgraph.types import Command, Send, interrupt
 
 from faulty import Server, hangs
 from pointsman import Gateway, Guard, NoAnswer, Predicate, Reason, Recorder, SetupError, scripted
@@ -254,6 +254,50 @@ def test_a_persons_answer_counts_in_a_process_that_forgot_who_was_asked(
     approved = answer is not REJECT
     assert told(ended) == [("success", "deleted") if approved else ("error", "not that one")]
     assert goes_on.deleted == (["/old"] if approved else [])
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    "answer",
+    ["reject", False, [{"type": "reject"}], {"type": "accept"}, {"action": "reject"}],
+    ids=repr,
+)
+def test_an_answer_of_an_unknown_form_lets_nothing_run_in_another_process(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: Any, colour: str
+) -> None:
+    """frameworks §6.1: LangGraph refuses it, as in one process, and it can be given again."""
+    asks = Disk(chat, ApprovalMiddleware(guard(gateway_of(), on_undecided="human")))
+    asks.run(thread, colour=colour)
+
+    gateway = gateway_of()
+    human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+    goes_on = Disk(chat, human, saver=asks.saver, replies=["done"])
+    with gateway.override({"TOOL_GATE": scripted(NO)}):
+        with pytest.raises(ValueError, match="ApproveDecision"):
+            goes_on.run(thread, Command(resume=answer), colour=colour)
+        ended = goes_on.run(thread, Command(resume=REJECT), colour=colour)
+    assert told(ended) == [("error", "not that one")]
+    assert goes_on.deleted == []
+
+
+def test_an_answer_counts_once_in_a_graph_within_a_graph(
+    gateway_of: Gateways, chat: Chats, thread: Any
+) -> None:
+    """LangGraph shows it to later tasks of the inner graph too: they ask nobody for it."""
+    saver, first = InMemorySaver(), calling({"path": "/old"})
+    for resume in (None, Command(resume={"type": "approve"})):
+        gateway = gateway_of()
+        human = ApprovalMiddleware(guard(gateway, on_undecided="human"))
+        later = [calling({"path": "/new"}, call_id="c2"), "done"]
+        disk = Disk(chat, human, replies=later if resume else [first], unsaved=True)
+        outer = StateGraph(MessagesState)
+        outer.add_node("agent", disk.agent)
+        outer.add_edge(START, "agent")
+        app = outer.compile(checkpointer=saver)
+        with gateway.override({"TOOL_GATE": scripted(NO if resume else Reason.TIMEOUT)}):
+            ended = app.invoke(resume or SAID, thread)
+    assert "__interrupt__" not in ended
+    assert disk.deleted == ["/old", "/new"]
 
 
 def asking_tool(got: list[Any]) -> Callable[[str], str]:
@@ -506,6 +550,44 @@ def test_calls_that_share_a_task_are_not_left_to_a_person(
     (waiting,) = asked["__interrupt__"]
     assert waiting.value["args"] == {"path": "/a"}
     run(Command(resume={"type": "approve"}))
+    assert ran_with == ["/a"]
+
+
+SENT = {
+    "a whole state": lambda state: [Send("tools", state)],
+    "a list of calls": lambda state: [Send("tools", state["messages"][-1].tool_calls)],
+    "each call": lambda state: [Send("tools", [one]) for one in state["messages"][-1].tool_calls],
+}
+
+
+@pytest.mark.parametrize("node", ["function", "ToolNode"])
+@pytest.mark.parametrize("what", SENT)
+def test_only_a_call_that_was_sent_alone_is_left_to_a_person(
+    gateway_of: Gateways, thread: Any, what: str, node: str
+) -> None:
+    """A node that is sent a state calls the tools of its message side by side."""
+    ran_with: list[str] = []
+    inner = alone(gateway_of(), ran_with, on_undecided="human").builder.nodes["tools"].runnable
+
+    def calls(given: Any) -> Any:
+        return inner.invoke(given)
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", calls if node == "function" else inner)
+    graph.add_conditional_edges(START, SENT[what], ["tools"])
+    app = graph.compile(checkpointer=InMemorySaver())
+
+    several = calling({"path": "/a"}, {"path": "/b"})
+    ended = app.invoke({"messages": [("user", "delete them"), several]}, thread)
+
+    waiting = ended.get("__interrupt__", [])
+    if what != "each call":
+        assert not waiting
+        assert told(ended["messages"]) == [("error", ALONE)] * 2
+        return
+    approve = {"type": "approve"}
+    answers = {one.id: approve if one.value["args"]["path"] == "/a" else REJECT for one in waiting}
+    app.invoke(Command(resume=answers), thread)
     assert ran_with == ["/a"]
 
 

@@ -13,7 +13,13 @@ pytest.importorskip("langchain", reason="runs in its own environment: make frame
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    ChatMessage,
+    HumanMessage,
+    HumanMessageChunk,
+    ToolMessage,
+)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
@@ -33,8 +39,9 @@ from pointsman import (
     scripted,
 )
 from pointsman.decision_points import GUARDRAIL_GRL, GUARDRAIL_PINJ
-from pointsman.gateway.integrations.langgraph import GuardMiddleware
-from pointsman.gateway.integrations.langgraph.guard import MARK, RULED, WITHHELD
+from pointsman.gateway.integrations.langgraph import GuardMiddleware, conversation, last_user_text
+from pointsman.gateway.integrations.langgraph.guard import MARK
+from pointsman.gateway.integrations.langgraph.hearing import RULED, WITHHELD
 from pointsman.gateway.integrations.words import BLOCKED
 from promises import WAYS, decides, failing, hosted
 from telling import Teller, telling
@@ -179,6 +186,167 @@ def test_a_users_words_are_ruled_on_wherever_they_stand(
 
     assert ended[-1].text == BLOCKED
     assert EVIL not in repr(ended)
+    assert not model.called
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "text-plain", "text": EVIL, "mime_type": "text/plain"}],
+        [{"type": "input_text", "text": EVIL}],
+        [{"text": EVIL}],
+        [EVIL],
+        [{"type": "text", "text": "evil "}, {"type": "text", "text": "words"}],
+        [{"type": "text", "text": "look"}, {"type": "input_text", "text": EVIL}],
+        [{"type": "document", "source": {"type": "text", "data": EVIL}}],
+        [{"type": "document", "source": {"type": "content", "content": [{"text": EVIL}]}}],
+        [{"type": "file", "source_type": "text", "data": EVIL}],
+        [{"type": "non_standard", "value": {"text": EVIL}}],
+    ],
+    ids=repr,
+)
+def test_text_is_ruled_on_in_whatever_block_it_stands(
+    gateway_of: Gateways, chat: Chats, thread: Any, content: Any
+) -> None:
+    model = chat("hello")
+    rail = guard(gateway_of(), current=lambda text: EVIL in text)
+    ended = run(
+        agent_of(model, GuardMiddleware(input=rail)), thread, {"messages": [HumanMessage(content)]}
+    )
+    assert ended[-1].text == BLOCKED
+    assert EVIL not in repr(ended)
+    assert not model.called
+
+
+def test_an_image_is_no_text(chat: Chats, thread: Any) -> None:
+    teller = Teller(lambda *_: Held(0.01))
+    source = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
+    content: Any = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
+    agent = agent_of(chat("hello"), GuardMiddleware(input=guard(telling(teller))))
+    run(agent, thread, {"messages": [HumanMessage(content)]})
+    assert "aGVsbG8=" not in str(teller.asked[0].state)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ChatMessage(EVIL, role="User"),
+        ChatMessage(EVIL, role="HUMAN"),
+        ChatMessage(EVIL, role="customer"),
+        HumanMessageChunk(EVIL),
+    ],
+    ids=["capital", "capitals", "unknown", "chunk"],
+)
+def test_whoever_is_not_known_to_be_somebody_else_is_a_user(
+    gateway_of: Gateways, chat: Chats, thread: Any, said: Any
+) -> None:
+    model = chat("hello")
+    rail = guard(gateway_of(), current=lambda text: EVIL in text)
+    ended = run(agent_of(model, GuardMiddleware(input=rail)), thread, {"messages": [said]})
+    assert ended[-1].text == BLOCKED
+    assert not model.called
+
+
+@pytest.mark.parametrize("said", [ChatMessage("hi", role="User"), HumanMessageChunk("hi")])
+def test_a_user_is_known_in_any_spelling(said: Any) -> None:
+    state = {"messages": [HumanMessage("before"), said]}
+    assert last_user_text(state) == "hi"
+    assert conversation(state)[-1] == {"role": "user", "content": "hi"}  # type: ignore[index]
+
+
+@pytest.mark.parametrize("role", ["System", "assistant", "developer"])
+def test_what_a_host_says_is_not_ruled_on(chat: Chats, thread: Any, role: str) -> None:
+    teller = Teller(lambda *_: Held(0.01))
+    agent = agent_of(chat("hello"), GuardMiddleware(input=guard(telling(teller))))
+    run(agent, thread, {"messages": [ChatMessage("be kind", role=role), ("user", "hi")]})
+    assert [one.state for one in teller.asked] == ["hi"]
+
+
+def test_an_id_is_not_taken_for_a_text(gateway_of: Gateways, chat: Chats, thread: Any) -> None:
+    """What was ruled on is named by both: a slash in either is no border between them."""
+    rail = guard(gateway_of(), current=lambda text: text.endswith(f"\n\n{EVIL}") or text == EVIL)
+    agent = agent_of(chat("hello", "hello"), GuardMiddleware(input=rail))
+    run(agent, thread, {"messages": [HumanMessage(f"x/{EVIL}", id="a")]})
+    ended = run(agent, thread, {"messages": [HumanMessage(EVIL, id="a/x")]})
+    assert ended[-1].text == BLOCKED
+
+
+class Adding(AgentMiddleware[Any, Any]):
+    """Another's middleware that says something in the user's name."""
+
+    def before_model(self, state: Any, runtime: Any) -> Any:
+        return {"messages": [HumanMessage(EVIL, id="r1")]}
+
+
+@COLOURS
+@pytest.mark.parametrize("rails", ["input", "both"])
+def test_what_a_later_middleware_adds_is_ruled_on_before_the_model_reads_it(
+    gateway_of: Gateways, chat: Chats, thread: Any, rails: str, colour: str
+) -> None:
+    gateway, model = gateway_of(), chat("hello")
+    rail = guard(gateway, current=lambda text: EVIL in text)
+    leak = Guard(gateway, "GUARDRAIL_LEAK", BAD, current=lambda _: False)
+    both = leak if rails == "both" else None
+    agent = agent_of(model, GuardMiddleware(input=rail, output=both), Adding())
+
+    ended = run(agent, thread, {"messages": [("user", "hi")]}, colour=colour)
+
+    assert [one.text for one in ended] == ["hi", WITHHELD, BLOCKED]
+    assert not model.called
+
+
+@COLOURS
+def test_what_is_edited_after_the_ruling_is_ruled_on_before_the_model_reads_it(
+    gateway_of: Gateways, chat: Chats, thread: Any, colour: str
+) -> None:
+    """A host's `update_state`, and a fork of a checkpoint, between `before_model` and `model`."""
+    model = chat("hello")
+    rail = guard(gateway_of(), current=lambda text: EVIL in text)
+    agent = agent_of(model, GuardMiddleware(input=rail), interrupt_before=["model"])
+    run(agent, thread, {"messages": [HumanMessage("hi", id="m1")]}, colour=colour)
+    assert agent.get_state(thread).next == ("model",)
+
+    forked = agent.update_state(thread, {"messages": [HumanMessage(EVIL, id="m1")]})
+    ended = (
+        agent.invoke(None, forked) if colour == "sync" else asyncio.run(agent.ainvoke(None, forked))
+    )["messages"]
+
+    assert [one.text for one in ended] == [WITHHELD, BLOCKED]
+    assert not model.called
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+def test_a_person_rules_on_what_was_added_late_as_well(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: str
+) -> None:
+    gateway, model = gateway_of(), chat("hello")
+    rail = guard(gateway, on_undecided="human")
+    agent = agent_of(model, GuardMiddleware(input=rail), Adding())
+    with gateway.override({"GUARDRAIL_DESK": scripted(NO, Reason.TIMEOUT)}):
+        run(agent, thread, {"messages": [("user", "hi")]})
+        assert not model.called
+        ended = run(agent, thread, Command(resume={"type": answer}))
+    assert ended[-1].text == ("hello" if answer == "approve" else BLOCKED)
+    assert len(model.called) == (answer == "approve")
+
+
+@pytest.mark.parametrize("answer", ["reject", False, {"action": "reject"}, {"type": "ignore"}])
+def test_an_answer_of_an_unknown_form_lets_no_message_pass_in_another_process(
+    gateway_of: Gateways, chat: Chats, thread: Any, answer: Any
+) -> None:
+    saver, model = InMemorySaver(), chat("hello")
+    for resume in (None, Command(resume=answer)):
+        gateway = gateway_of()
+        rail = GuardMiddleware(input=guard(gateway, on_undecided="human"))
+        agent = agent_of(model, rail, checkpointer=saver)
+        if resume is None:
+            run(agent, thread)
+            continue
+        with (
+            gateway.override({"GUARDRAIL_DESK": scripted(NO)}),
+            pytest.raises(ValueError, match="ApproveDecision"),
+        ):
+            run(agent, thread, resume)
     assert not model.called
 
 
