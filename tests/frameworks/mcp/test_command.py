@@ -297,5 +297,5 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path, program: str, to
     )
 
     assert run.returncode != 0
-    assert f"pointsman[{told}mcp]" in run.stderr
+    assert f"pointsman[{told}mcp" in run.stderr
     assert run.stdout == ""
