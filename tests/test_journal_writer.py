@@ -798,7 +798,7 @@ def checked(path: Path) -> None:
 @ignore_threads
 def test_a_kill_takes_nothing_that_was_in_the_spool(path: Path) -> None:
     """The next process loads it; the rows that the killed one had not spooled are the only ones."""
-    told = killed(path, 0, after=0.3)
+    told = killed(path, 0, after=1.5)
     with journal_at(path, key=KEY) as journal:
         assert journal.flush()
         found = ids(journal)
