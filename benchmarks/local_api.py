@@ -52,14 +52,15 @@ def served() -> Iterator[str]:
     server = multiprocessing.Process(target=_serve, args=(port,), daemon=True)
     server.start()
     try:
-        _wait_for(port)
+        wait_for(port)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
         server.join()
 
 
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
+    """Wait until a server listens there."""
     for _ in range(100):
         try:
             socket.create_connection(("127.0.0.1", port), 0.1).close()

@@ -24,6 +24,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from local_api import wait_for
+
 from pointsman import Decision, DecisionPoint, Gateway
 from pointsman.decision_points import (
     GUARDRAIL_COER,
@@ -91,13 +93,7 @@ def served(calls: Any) -> tuple[multiprocessing.Process, str]:
         port = probe.getsockname()[1]
     server = multiprocessing.Process(target=_serve, args=(port, calls), daemon=True)
     server.start()
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), 0.1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            break
+    wait_for(port)
     return server, f"http://127.0.0.1:{port}/v1"
 
 
