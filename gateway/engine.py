@@ -4,39 +4,31 @@ The flow of a decision, from question to record: plan → ask → accept → fal
 It is a generator without I/O. It yields what has to be done, `AskProvider` or `RunCurrent`,
 and is driven by `drive_sync` or `drive_async`, which know how. Read it top to bottom.
 
-What comes before: `making` puts a call together into a `Case`. Around it: `deciding` drives it,
-lets what stands be given again (`standing`) and tells how it ended (`keeping`).
+What comes before: `making` puts a call together into a `Case`. How one provider is asked:
+`attempting`. Around it: `deciding` drives it, lets what stands be given again (`standing`) and
+tells how it ended (`keeping`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Generator
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from .acceptance import Verdict, accept
-from .answers import Reply, served_as, sound
+from .acceptance import Verdict
+from .attempting import attempt
 from .cases import Case, Supplied
 from .errors import NoAnswer, NothingToAsk, Reason, SetupError
-from .gates import Gate
-from .plugins import Call
 from .recording import attempt_of, outcome_of, recorded
 from .records import Attempt, Decision
-from .register import Served
-from .resilience import DEEPEST, Lane
+from .resilience import Lane
 from .settings import CURRENT
-from .steps import OVERDUE, AskProvider, RunCurrent, Sent, Step
-
-if TYPE_CHECKING:
-    from .caching import Slot
+from .steps import OVERDUE, RunCurrent, Sent, Step
 
 T = TypeVar("T")
 Flow: TypeAlias = Generator[Step, Any, T]
-
-
-USABLE = (Reason.OK, Reason.LOW_CONFIDENCE)  # what a turn remembers: a valid answer stays one
 
 
 def decide(case: Case) -> Flow[Decision[Any]]:
@@ -55,7 +47,7 @@ def decide(case: Case) -> Flow[Decision[Any]]:
         return (yield from _host(case))
     behind = None if case.ask is None else case.behind
     if behind is not None and behind is not case.planned and case.own_gate is not None:
-        verdict = yield from _attempt(case, behind, case.own_gate)
+        verdict = yield from attempt(case, behind, case.own_gate)
         if verdict.accepted:
             return _decided(case, behind.name, verdict)
     return _undecided(case)
@@ -75,7 +67,7 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     if case.ask is None:
         verdict = _unaskable(case, case.planned)
     else:
-        verdict = yield from _attempt(case, case.planned, case.plan.gate)
+        verdict = yield from attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
     if not (case.plan.fallback or case.closes) and verdict.reason is not Reason.NESTED:
@@ -109,107 +101,6 @@ def _unaskable(case: Case, lane: Lane) -> Verdict:
     sent = Sent(time.perf_counter())
     case.attempts.append(attempt_of(lane, case.plan.gate, verdict, None, case.call, sent))
     return verdict
-
-
-def _attempt(case: Case, lane: Lane, gate: Gate) -> Flow[Verdict]:
-    """Ask one provider and hold its answer against the gate; the attempt is kept either way."""
-    assert case.ask is not None
-    call, sent = case.call, Sent(time.perf_counter())
-    if call.deadline is not None and lane is case.planned:
-        call = _sliced(call, case)
-    within = _entered(lane, call) if lane.deliberates else call
-    reply: Reply | None = None
-    verdict = Verdict(Reason.CANCELLED)
-    entered = probe = operator = False
-    slot = _slot(case, lane)
-    step = AskProvider(lane, case.ask, within, case.point, sent, slot=slot)
-    judge = accept if slot is None else slot.accept
-    try:
-        reply = _known(case, step)
-        if reply is None:
-            probe = lane.enter(case.ask, call)
-            entered = True
-            reply = sound((yield step))
-        verdict = judge(case.ask, reply, _certified(case, lane, gate, reply, sent))
-        if sent.keeper is not None and verdict.reason in USABLE:
-            sent.keeper.remember(step, reply)
-    except NoAnswer as fault:
-        operator, verdict = fault.operator, Verdict(fault.reason)
-        reply = _billed(fault.reply)
-    finally:
-        if entered:
-            _learned(case, step, reply, verdict.reason, probe=probe, operator=operator)
-        case.attempts.append(attempt_of(lane, gate, verdict, reply, call, sent))
-    return verdict
-
-
-def _learned(
-    case: Case,
-    step: AskProvider,
-    reply: Reply | None,
-    reason: Reason,
-    *,
-    probe: bool,
-    operator: bool,
-) -> None:
-    """Tell the lane and the cache how an ask ended that was let through."""
-    lane, sent = step.lane, step.sent
-    told = sent.counted or sent.cached  # what is known or told already says nothing of a provider
-    lane.saw(Reason.SKIPPED if told else reason, probe=probe, operator=operator and not told)
-    lane.paid(None if sent.cached else reply)
-    if case.cache is not None and not sent.cached:
-        case.cache.learn(step, reply, ok=reason is Reason.OK)
-
-
-def _slot(case: Case, lane: Lane) -> Slot | None:
-    """Name the place of this ask in the cache, if its point has one."""
-    seconds = case.plan.cache_seconds
-    if case.cache is None or seconds is None or case.ask is None:
-        return None
-    return case.cache.slot(lane, case.point.name, case.ask, seconds)
-
-
-def _known(case: Case, step: AskProvider) -> Reply | None:
-    """
-    Give what is known already: it needs no breaker, no budget, no time, and nothing is sent.
-
-    What may not be asked within another decision is not answered there from memory either.
-    """
-    call = step.call
-    if case.known is None or call.depth > DEEPEST or (call.depth and step.lane.deliberates):
-        return None
-    return case.known(step)
-
-
-def _certified(case: Case, lane: Lane, gate: Gate, reply: Reply, sent: Sent) -> Gate:
-    """Let certificates that match the served model set the thresholds of their questions."""
-    if case.register is None or case.ask is None or lane is not case.planned:
-        return gate
-    model = served_as(reply.model or lane.model, reply.source)
-    served = Served(case.language, sent.form, lane.name, model)
-    return case.register.gate(gate, case.point, case.ask, served)
-
-
-def _billed(reply: object) -> Reply | None:
-    """Keep of what came with a fault what is sound; the fault is told already."""
-    try:
-        return None if reply is None else sound(reply)
-    except NoAnswer:
-        return None
-
-
-def _sliced(call: Call, case: Case) -> Call:
-    """Leave the fallback its share of the deadline, unless it has run already."""
-    if call.deadline is not None and case.plan.fallback and case.hosted is None:
-        now = time.monotonic()
-        until = now + (call.deadline - now) * (1.0 - case.plan.share)
-        call = msgspec.structs.replace(call, deadline=until)
-    return call
-
-
-def _entered(lane: Lane, call: Call) -> Call:
-    """Tell those whom a deliberating provider asks that it has been entered."""
-    return msgspec.structs.replace(call, asking=(*call.asking, lane.name))
 
 
 def _host(case: Case) -> Flow[Decision[Any]]:
