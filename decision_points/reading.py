@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..gateway.questions import Outcome
+from ..gateway.records import HUMAN
 from ..gateway.settings import CURRENT
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ def confidence_of(decision: Decision[Any]) -> float | None:
     """
     Say how sure a *decision* is, as the helpers with a host's threshold take it.
 
-    None where the host's own path decided: it has applied its own threshold already.
+    None where the host's own path decided, which has applied its own threshold already, or a
+    person, whose word has none.
     """
-    return None if decision.provider == CURRENT else decision.confidence
+    return None if decision.provider in {CURRENT, HUMAN} else decision.confidence
 
 
 def clears(point: DecisionPoint, confidence: float | None) -> bool:

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .cases import Case, Once
 from .consulting import Consultation
 from .current import path
 from .deciding import run_async, run_sync
 from .engine import decide
+from .errors import SetupError, raise_all
+from .hearing import Hearing
+from .inbox.inbox import JOURNAL, Inbox, unkept
 from .making import Hosted, built_by, case_of, untouched_case
 from .parameters import called
 from .plugins import Call
 from .points import DecisionPoint, OnUndecided
-from .preparing import Preparing
 from .questions import Ask
 from .records import Decision
 from .returns import Read, Write
+from .standing.confirming import PATIENCE, confirmed
 from .state import State
 from .wiring import Wiring
 
+if TYPE_CHECKING:
+    from .inbox.entries import Resolution
 
-class Asked(Preparing):
+SAYS = "what a person said can be neither read nor written"
+
+
+class Asked(Hearing):
     """A gateway that is asked, and consulted."""
 
     async def ask(  # noqa: PLR0913 - what a host may bring
@@ -50,15 +58,18 @@ class Asked(Preparing):
                 absent: the outcome itself.
             subject: Who it is about; absent: the session's.
             on_undecided: What happens when nobody decides: `block` or `allow` for a point of
-                one predicate, `human` for any.
+                one predicate, `human` for any: the question waits in the inbox.
             within: The call that this one is nested in.
             once: A call's id and its exact arguments: decided once for this subject, the
                 decision stands however often the call is asked about again.
 
         Raises:
             NoAnswer: The provider is not believed, and the plan has no fallback.
-            HumanNeeded: Nobody decides, and *on_undecided* is `human`.
-            SetupError: Nothing decides when a provider cannot; *once* without a subject.
+            HumanNeeded: Nobody decides, and *on_undecided* is `human`; with an inbox, no person
+                has either, in the time that the plan has for one.
+            JournalDown: The question to a person cannot be kept.
+            SetupError: Nothing decides when a provider cannot; *once* without a subject; a person
+                is wanted, and nothing keeps the question.
 
         """
         given = (current, read, write, subject, within, once)
@@ -91,6 +102,8 @@ class Asked(Preparing):
         on_undecided: OnUndecided | None,
     ) -> tuple[Wiring, Case]:
         current, read, write, subject, within, once = given
+        if on_undecided == "human":
+            raise_all(unkept(self.settings, _named(point)))
         called(_named(point), current)
         host = Hosted(
             current=path(current),
@@ -154,8 +167,63 @@ class Asked(Preparing):
         wired = self._touching(wiring, asked, host.once)
         if wired is None:
             return Consultation(wiring, untouched_case(wiring, asked, host))
+        host = host.at(asked, ask, calculates=False)
         built = built_by(asked, ask, wiring, host)
         return Consultation(wiring, case_of(wiring, wired, asked, built, host))
+
+    def resolution(self, decision: str) -> Resolution | None:
+        """
+        Read what a person said to a decision that was left to one; on a thread that may wait.
+
+        Args:
+            decision: Its id, as in its record or in `HumanNeeded`.
+
+        Returns:
+            What was said; None: nothing yet, or nobody was asked.
+
+        Raises:
+            JournalDown: The journal's database does not answer.
+            SetupError: There is no inbox.
+
+        """
+        inbox = self._inbox()
+        with confirmed("inbox", PATIENCE, SAYS):
+            return inbox.resolution(decision)
+
+    def resolve(self, decision: str, value: object, *, by: str = "", note: str = "") -> Resolution:
+        """
+        Give a person's word to a decision that was left to one; on a thread that may wait.
+
+        The first word counts. Whoever waits for it gets it as the decision, and it is feedback: a
+        label for that decision.
+
+        Args:
+            decision: Its id, as in its record or in `HumanNeeded`.
+            value: In the point's vocabulary: an option, a truth, a number or a level; question →
+                value for several questions.
+            by: Who says so.
+            note: Why, in the person's own words.
+
+        Returns:
+            What counts; its `first` says whether that is this word.
+
+        Raises:
+            DeclarationError: Nobody was asked about this decision, or it is no answer.
+            JournalDown: The journal's database does not answer.
+            SetupError: There is no inbox.
+
+        """
+        inbox = self._inbox()
+        with confirmed("inbox", PATIENCE, SAYS):
+            return inbox.resolve(decision, value, by, note)
+
+    def _inbox(self) -> Inbox:
+        inbox = self._wiring.keeper.inbox
+        if inbox is None:
+            off = not self.settings.globals.inbox
+            where, fix = ("DECISION_INBOX", "Set it to on") if off else (JOURNAL, "Set it")
+            raise SetupError.of(where, "no question waits for a person", fix)
+        return inbox
 
 
 def _named(point: str | DecisionPoint) -> str:

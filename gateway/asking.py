@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
-import time
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from . import context
-from .current import Current
+from . import context, running
 from .deadlines import bounded, left, until
-from .errors import NoAnswer, Reason, SetupError
-from .steps import OVERDUE, Apart, AskProvider, RunCurrent, Step
+from .errors import NoAnswer, Reason
+from .running import after_current, apart
+from .steps import Apart, AskProvider, RunCurrent, Step
+from .strangers import Stranger
 from .tracing.carrying import leaves
 
 if TYPE_CHECKING:
     from .answers import Reply
-    from .plugins import Call
+    from .http import Exchange
     from .questions import Ask
+    from .resilience import Lane
     from .runtime import Runtime
     from .telemetry import Telemetry
 
+T = TypeVar("T")
 
 SHORT = 1_000  # characters; a mask that looks for numbers takes milliseconds for more
 
@@ -74,7 +76,7 @@ class Asking:
     def sync(self, step: Step) -> object:
         """Do *step* on the caller's own thread."""
         if type(step) is RunCurrent:
-            return _taken(step)
+            return running.run_sync(step)
         if type(step) is Apart:
             return step.sync()
         assert type(step) is AskProvider
@@ -87,7 +89,7 @@ class Asking:
         if type(step) is RunCurrent:
             if turn is not None:
                 turn.passes()
-            return await _current(step)
+            return await running.run_async(step)
         if type(step) is Apart:
             return await step.async_()
         assert type(step) is AskProvider
@@ -115,17 +117,16 @@ class Asking:
                 provider: Any = lane.provider
                 return provider.answer(ask, step.call)
             return self._sync(step, ask)
-        except (NoAnswer, SetupError):
+        except BaseException as error:  # `with` would cost every ask a microsecond
+            self.stranger(lane).judge(error)
             raise
-        except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
-            raise self._strange(step, bug) from None
 
     def _sync(self, step: AskProvider, ask: Ask) -> object:
         lane, call = step.lane, step.call
         provider: Any = lane.provider
         if lane.shape == "async":
-            apart = _apart(call)
-            return self._runtime.wait(lambda: provider.answer(ask, apart), left(call.deadline))
+            away = after_current(call) if lane.hears_current else apart(call)
+            return self._runtime.wait(lambda: provider.answer(ask, away), left(call.deadline))
         client = self._runtime.sync_client()
         end = until(provider.timeout, call.deadline)
         return self._runtime.send_sync(provider.exchange(ask, call), client, end, provider.attempts)
@@ -142,23 +143,15 @@ class Asking:
             ask = await self._masked(step)
             leaves(step.lane, ask)
             return await self._async(step, ask)
-        except (NoAnswer, SetupError):
+        except BaseException as error:
+            self.stranger(step.lane).judge(error)
             raise
-        except asyncio.CancelledError as bug:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise self._strange(step, bug) from None  # the provider's own, not the host's
-        except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
-            raise self._strange(step, bug) from None
 
     async def _masked(self, step: AskProvider) -> Ask:
         """Mask here what is short; a long text is searched beside the loop."""
         if step.lane.mask is None or step.masked or len(step.ask.text) <= SHORT:
             return _leaving(step)
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._runtime.pool(), _leaving, step)
-        return await bounded(work, step.call.deadline)
+        return await self.beside(partial(_leaving, step), step.call.deadline)
 
     def masked_sync(self, step: AskProvider) -> AskProvider:
         """
@@ -170,84 +163,67 @@ class Asking:
         """
         if step.lane.mask is None:
             return step
-        try:
+        with self.stranger(step.lane):
             return msgspec.structs.replace(step, ask=_leaving(step), masked=True)
-        except NoAnswer:
-            raise
-        except Exception as bug:  # noqa: BLE001 - a mask may raise anything
-            raise self._strange(step, bug) from None
 
     async def masked(self, step: AskProvider) -> AskProvider:
         """As `masked_sync`; a long text is searched beside the loop."""
         if step.lane.mask is None:
             return step
-        try:
+        with self.stranger(step.lane):
             return msgspec.structs.replace(step, ask=await self._masked(step), masked=True)
-        except NoAnswer:
-            raise
-        except Exception as bug:  # noqa: BLE001 - a mask may raise anything
-            raise self._strange(step, bug) from None
 
     async def _async(self, step: AskProvider, ask: Ask) -> object:
         lane, call = step.lane, step.call
         provider: Any = lane.provider
         if lane.shape == "exchange":
-            return await self._exchange(step, ask)
+            exchange = partial(provider.exchange, ask, call)
+            return await self.exchanged(lane, exchange, until(provider.timeout, call.deadline))
         if lane.shape == "async":
             return await bounded(provider.answer(ask, call), call.deadline)
         if not lane.blocking:
             return provider.answer(ask, call)
-        loop = asyncio.get_running_loop()
         # in a copy of this context: its nested asks are of the same session
-        answer = partial(contextvars.copy_context().run, provider.answer, ask, _apart(call))
-        work = loop.run_in_executor(self._runtime.pool(), answer)
-        return await bounded(work, call.deadline)
+        answer = partial(contextvars.copy_context().run, provider.answer, ask, apart(call))
+        return await self.beside(answer, call.deadline)
 
-    async def _exchange(self, step: AskProvider, ask: Ask) -> Reply:
-        provider: Any = step.lane.provider
-        end = until(provider.timeout, step.call.deadline)
+    async def exchanged(self, lane: Lane, exchange: Callable[[], Exchange[T]], end: float) -> T:
+        """
+        Drive an exchange of *lane*'s provider, once there is a place in front of the pool.
+
+        Args:
+            lane: Whose.
+            exchange: Begins it.
+            end: On `time.monotonic`; all attempts, and the wait for a place, end before it.
+
+        Raises:
+            NoAnswer: `skipped` where there is none in time; `timeout`, `transport`, or what the
+                exchange raises.
+
+        """
+        provider: Any = lane.provider
         here = self._runtime.on_loop()
-        places = here.places(step.lane.name)
+        places = here.places(lane.name)
         await _placed(places, end)
         try:
             client = await here.client()
-            exchange = provider.exchange(ask, step.call)
-            return await self._runtime.send_async(exchange, client, end, provider.attempts)
+            return await self._runtime.send_async(exchange(), client, end, provider.attempts)
         finally:
             places.release()
 
-    def _strange(self, step: AskProvider, bug: BaseException) -> NoAnswer:
-        """A stranger's plug-in may raise anything: its bug, told by its type alone."""
-        self._telemetry.provider_bug(step.lane.name, bug)
-        return NoAnswer(Reason.PROVIDER_ERROR)
+    def beside(self, work: Callable[[], T], deadline: float | None) -> Awaitable[T]:
+        """Do what takes long beside the loop, but not beyond *deadline*."""
+        running = asyncio.get_running_loop().run_in_executor(self._runtime.pool(), work)
+        return bounded(running, deadline)
+
+    def stranger(self, lane: Lane) -> Stranger:
+        """Do within what is in the hands of *lane*'s plug-in."""
+        return Stranger(self._telemetry, lane.name)
 
 
 def _leaving(step: AskProvider) -> Ask:
     """Give the ask as it may leave for the provider; every ask passes here, shared or not."""
     return step.ask if step.masked or step.lane.mask is None else step.lane.masked(step.ask)
-
-
-def _apart(call: Call) -> Call:
-    """For a provider on another thread: the host's own path runs on the caller's, or not at all."""
-    return call if call.current is None else msgspec.structs.replace(call, current=None)
-
-
-def _taken(step: RunCurrent) -> object:
-    """
-    Run the host's own path for a sync caller.
-
-    Raises:
-        SetupError: A plain `def` returned a coroutine, which a provider's answer is not.
-
-    """
-    assert isinstance(step.call.current, Current)
-    value = step.call.current.take()
-    if step.alone or not inspect.isawaitable(value):
-        return value
-    if inspect.iscoroutine(value):
-        value.close()
-    fix = "Declare it `async def`, or annotate that it returns an Awaitable"
-    raise SetupError.of(step.call.point, "the function under this point returned a coroutine", fix)
 
 
 async def _placed(places: asyncio.Semaphore, end: float) -> None:
@@ -262,20 +238,3 @@ async def _placed(places: asyncio.Semaphore, end: float) -> None:
         await bounded(places.acquire(), end if places.locked() else None)
     except NoAnswer:
         raise NoAnswer(Reason.SKIPPED) from None
-
-
-async def _current(step: RunCurrent) -> object:
-    assert isinstance(step.call.current, Current)
-    value = step.call.current.take()
-    if not inspect.isawaitable(value):
-        return value
-    if step.call.deadline is None:
-        return await value
-    scope = asyncio.timeout(step.call.deadline - time.monotonic())
-    try:
-        async with scope:
-            return await value
-    except TimeoutError:
-        if not scope.expired():
-            raise
-        return OVERDUE

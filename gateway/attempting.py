@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,7 +31,7 @@ def attempt(case: Case, lane: Lane, gate: Gate) -> Generator[Step, Any, Verdict]
     call, sent = case.call, Sent(time.perf_counter())
     if call.deadline is not None and lane is case.planned:
         call = _sliced(call, case)
-    within = _entered(lane, call) if lane.deliberates else call
+    within = entering(lane, call) if lane.deliberates else call
     reply: Reply | None = None
     verdict = Verdict(Reason.CANCELLED)
     entered = probe = operator = False
@@ -49,7 +49,8 @@ def attempt(case: Case, lane: Lane, gate: Gate) -> Generator[Step, Any, Verdict]
             sent.keeper.remember(step, reply)
     except NoAnswer as fault:
         operator, verdict = fault.operator, Verdict(fault.reason)
-        reply = _billed(fault.reply)
+        case.escalated = case.escalated or _plain(fault.escalates)
+        reply = billed(fault.reply)
     finally:
         if entered:
             _learned(case, step, reply, verdict.reason, probe=probe, operator=operator)
@@ -104,7 +105,17 @@ def _certified(case: Case, lane: Lane, gate: Gate, reply: Reply, sent: Sent) -> 
     return case.register.gate(gate, case.point, case.ask, served)
 
 
-def _billed(reply: object) -> Reply | None:
+def _plain(said: object) -> Mapping[str, Any] | None:
+    """Keep what a provider says of a person's part in it as plain JSON, whatever it is made of."""
+    if not isinstance(said, Mapping):
+        return None
+    try:
+        return msgspec.json.decode(msgspec.json.encode(said), type=dict[str, Any])
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        return {}  # a person is wanted nonetheless
+
+
+def billed(reply: object) -> Reply | None:
     """Keep of what came with a fault what is sound; the fault is told already."""
     try:
         return None if reply is None else sound(reply)
@@ -121,6 +132,6 @@ def _sliced(call: Call, case: Case) -> Call:
     return call
 
 
-def _entered(lane: Lane, call: Call) -> Call:
+def entering(lane: Lane, call: Call) -> Call:
     """Tell those whom a deliberating provider asks that it has been entered."""
     return msgspec.structs.replace(call, asking=(*call.asking, lane.name))

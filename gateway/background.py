@@ -191,7 +191,13 @@ def _case(job: Job, beside: Beside) -> Case:
     if not isinstance(ask.state, str):
         ask = Ask(msgspec.json.decode(ask.text), ask.questions)
     given = case.call  # as deep as the decision: who asks on within it comes to an end
-    call = Call(point=given.point, subject=given.subject, depth=given.depth, asking=given.asking)
+    call = Call(
+        point=given.point,
+        subject=given.subject,
+        depth=given.depth,
+        asking=given.asking,
+        trial=True,
+    )
     return msgspec.structs.replace(
         case,
         plan=msgspec.structs.replace(beside.plan, fallback=True, share=NO_SHARE),
@@ -208,6 +214,9 @@ def _case(job: Job, beside: Beside) -> Case:
         write=_as_it_is,
         exposure=None,
         besides=(),
+        rule=None,  # what it comes to is held to it below, where only its row tells a fault
+        escalated=None,
+        inbox=None,  # nobody acts on it, so no person is asked
     )
 
 
@@ -220,10 +229,22 @@ def _told(job: Job, case: Case) -> Shadow:
         point=record.point,
         provider=attempt.provider,
         attempt=attempt,
-        outcome=outcome_of(attempt.answers) if attempt.answers else None,
+        outcome=_outcome(job, attempt) if attempt.answers else None,
         beside=record.outcome,
         beside_provider=record.provider,
     )
+
+
+def _outcome(job: Job, attempt: Attempt) -> Outcome:
+    """What it would have come to, had it been acted on."""
+    outcome, case = outcome_of(attempt.answers), job.case
+    if case.rule is None:
+        return outcome
+    try:
+        return case.rule(outcome)
+    except Exception as error:  # noqa: BLE001 - a point's function may raise anything
+        job.wiring.telemetry.read_failed(case.point.name, error)
+        return None
 
 
 def _as_it_is(outcome: Outcome) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +21,7 @@ from .steps import AskProvider
 
 if TYPE_CHECKING:
     from .caching import Cache
+    from .inbox.inbox import Inbox
 
 
 class Once(msgspec.Struct, frozen=True):
@@ -119,6 +120,13 @@ class Case(msgspec.Struct, kw_only=True):
         once: The call whose decision stands from now on; None: it is made anew each time.
         closes: Without a fallback too it ends as the point does in doubt, not in `NoAnswer`.
         stands: It was decided before, and nothing of it is told again.
+        rule: A provider's outcome → the one that counts; None: the same.
+        escalated: What a provider that was asked said of why a person should decide, as plain
+            JSON; None: none said so.
+        inbox: Where questions wait for a person; None where they wait nowhere.
+        put: It was put to a person.
+        until: When whoever asks is gone, on `time.monotonic`; None: that is not known. No person
+            is waited for after that.
         untouched: Nobody but current decides and nobody looks on: nothing was built for it, and
             nothing of it is told.
 
@@ -148,4 +156,9 @@ class Case(msgspec.Struct, kw_only=True):
     once: Once | None = None
     closes: bool = False
     stands: bool = False
+    rule: Callable[[Outcome], Outcome] | None = None
+    escalated: Mapping[str, Any] | None = None
+    inbox: Inbox | None = None
+    put: bool = False
+    until: float | None = None
     untouched: bool = False

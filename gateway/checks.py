@@ -57,6 +57,7 @@ def oddities(
         *_overruled(wiring, known),
         *_tried(wiring, known),
         *_unkept(wiring, known),
+        *_doubtful(wiring),
     ]
 
 
@@ -86,7 +87,9 @@ def unasked(wiring: Wiring, doubted: Iterable[DecisionPoint]) -> list[Fault]:
             "Set it to a provider, or pass `current=`",
         )
         for point in doubted
-        if wiring.settings.plan(point).provider == CURRENT and not wiring.stands_in
+        if point.current is None
+        and wiring.settings.plan(point).provider == CURRENT
+        and not wiring.stands_in
     ]
 
 
@@ -193,6 +196,12 @@ def _unkept(wiring: Wiring, known: Mapping[str, DecisionPoint]) -> Iterable[Faul
         if plan.cache_seconds is not None and plan.provider == CURRENT:
             problem = f"{point.name} is `current`, whose answers are never kept"
             yield Fault(plan.why["cache"], problem, "Select a provider for it, or unset it")
+
+
+def _doubtful(wiring: Wiring) -> Iterable[Fault]:
+    """What providers say of their own variables: legal, but it will hardly work."""
+    told = [fault for lane in wiring.lanes for fault in getattr(lane.provider, "doubts", ())]
+    return dict.fromkeys(told)
 
 
 def _strayed(settings: Settings) -> Iterable[Fault]:

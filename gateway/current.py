@@ -6,9 +6,12 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import NoAnswer, Reason
+
+if TYPE_CHECKING:
+    from .questions import Outcome
 
 _NOT_RUN: Any = object()
 _TOO_LATE = NoAnswer(Reason.CANCELLED)  # for a provider that asks when the fallback has taken it
@@ -20,9 +23,13 @@ class Current:
 
     Calling it is for providers that need its value: the first call runs it, and the
     fallback reuses the result. A coroutine then becomes a task that the decision owns.
+
+    Attributes:
+        read: Its value → outcome in the point's vocabulary; None where it cannot be read.
+
     """
 
-    __slots__ = ("_args", "_error", "_function", "_kwargs", "_lock", "_value")
+    __slots__ = ("_args", "_error", "_function", "_kwargs", "_lock", "_value", "read")
 
     def __init__(
         self,
@@ -31,6 +38,7 @@ class Current:
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         self._function, self._args, self._kwargs = function, args, kwargs or {}
+        self.read: Callable[[Any], Outcome] | None = None
         self._value = _NOT_RUN
         self._error: BaseException | None = None
         self._lock = threading.Lock()  # a provider given up may still be running in its thread
@@ -50,6 +58,21 @@ class Current:
                     raise
                 self._value = asyncio.ensure_future(value) if inspect.isawaitable(value) else value
             return self._value
+
+    def run_first(self) -> bool:
+        """
+        Run it here and now, for whoever asks for its value on another thread later.
+
+        What it raises is kept for whoever asks. False: its value is for this thread alone, since
+        a plain `def` returned what has to be awaited.
+        """
+        with self._lock:
+            if not self.has_run:
+                try:
+                    self._value = self._function(*self._args, **self._kwargs)
+                except Exception as error:  # noqa: BLE001 - the host's own, raised where it is asked
+                    self._error = error
+            return not inspect.isawaitable(self._value)
 
     def take(self) -> Any:  # noqa: ANN401 - the host's own value
         """Run it for the fallback, on the caller's own thread or task, unless it has run."""

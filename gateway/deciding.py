@@ -10,6 +10,7 @@ from .cases import Case
 from .current import Current
 from .engine import Flow, drive_async, drive_sync
 from .errors import HumanNeeded
+from .inbox.asking import ended
 from .recording import recorded
 from .records import Decision
 from .settings import CURRENT
@@ -24,7 +25,7 @@ def run_sync(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> D:
     if case.untouched:
         return drive_sync(flow(case), wiring.asking.sync)
     try:
-        flows, perform, tracing = flowing(wiring, flow, case), wiring.asking.sync, wiring.tracing
+        flows, perform, tracing = _flowing(wiring, flow, case), wiring.asking.sync, wiring.tracing
         end = tracing.sync(case, flows, perform) if tracing else drive_sync(flows, perform)
     except BaseException:
         wiring.keeper.decided(wiring, case, recorded(case, ""))
@@ -41,7 +42,7 @@ async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case)
         return await drive_async(flow(case), wiring.asking.async_)
     context.running_loop()
     try:
-        flows, perform, tracing = flowing(wiring, flow, case), wiring.asking.async_, wiring.tracing
+        flows, perform, tracing = _flowing(wiring, flow, case), wiring.asking.async_, wiring.tracing
         driven = tracing.async_(case, flows, perform) if tracing else drive_async(flows, perform)
         end = await driven
     except BaseException:
@@ -51,6 +52,14 @@ async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case)
         _close(case)
     _tell(wiring, case, end)
     return handed(case, end)
+
+
+def _flowing(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> Flow[D]:
+    """Begin *flow*; what it, or what stood, leaves to a person waits for one."""
+    case.inbox = wiring.keeper.inbox
+    begun = flowing(wiring, flow, case)
+    wants = case.point.on_undecided == "human" or case.once is not None
+    return ended(case, begun) if case.inbox is not None and wants else begun
 
 
 def handed(case: Case, end: D) -> D:

@@ -45,6 +45,20 @@ def is_suffix(name: object) -> bool:
     return isinstance(name, str) and bool(re.fullmatch("[A-Z0-9]+(_[A-Z0-9]+)*", name))
 
 
+def carried(names: Iterable[str]) -> None:
+    """
+    Check that variables can carry every one of a point's *names*.
+
+    Raises:
+        DeclarationError: They cannot; the text says how it is spelt.
+
+    """
+    for name in names:
+        if not is_suffix(name):
+            problem = f"a point is called as its variables are: {suffix_of(name)!r}"
+            raise DeclarationError(f"{problem}, not {name!r}")
+
+
 def fixed(questions: Mapping[str, Question]) -> Mapping[str, Question]:
     """Check questions here, once; where options come with the call, as far as they are known."""
     if not any(isinstance(one, Choice) and one.open for one in by_name(questions).values()):

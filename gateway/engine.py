@@ -5,8 +5,8 @@ It is a generator without I/O. It yields what has to be done, `AskProvider` or `
 and is driven by `drive_sync` or `drive_async`, which know how. Read it top to bottom.
 
 What comes before: `making` puts a call together into a `Case`. How one provider is asked:
-`attempting`. Around it: `deciding` drives it, lets what stands be given again (`standing`) and
-tells how it ended (`keeping`).
+`attempting`. Around it: `deciding` drives it, lets what stands be given again (`standing`), puts
+what nobody decides to a person (`inbox`) and tells how it ended (`keeping`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .acceptance import Verdict
 from .attempting import attempt
 from .cases import Case, Supplied
 from .errors import NoAnswer, NothingToAsk, Reason, SetupError
+from .inbox.asking import escalated
 from .recording import attempt_of, outcome_of, recorded
 from .records import Attempt, Decision
 from .resilience import Lane
@@ -50,12 +51,12 @@ def decide(case: Case) -> Flow[Decision[Any]]:
         verdict = yield from attempt(case, behind, case.own_gate)
         if verdict.accepted:
             return _decided(case, behind.name, verdict)
-    return _undecided(case)
+    return (yield from escalated(case)) or _undecided(case)
 
 
 def consult(case: Case) -> Flow[Decision[Any] | None]:
     """
-    Ask the planned provider only; None means that `current` carries on.
+    Ask the planned provider only, and a person where it says so; None: `current` carries on.
 
     Raises:
         NoAnswer: It is not believed, and the plan has no fallback. A nested plan is `current`
@@ -70,6 +71,8 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
         verdict = yield from attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
         return _decided(case, case.planned.name, verdict)
+    if (said := (yield from escalated(case))) is not None:
+        return said
     if not (case.plan.fallback or case.closes) and verdict.reason is not Reason.NESTED:
         raise NoAnswer(verdict.reason, point=case.point.name, attempts=case.attempts)
     return None
@@ -140,6 +143,8 @@ def _of_host(case: Case) -> Decision[Any]:
 
 def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
     outcome = outcome_of(verdict.answers)
+    if case.rule is not None:
+        outcome = case.rule(outcome)
     if case.supplied is not None:
         value = case.supplied.write(outcome, verdict.confidence)
     else:

@@ -3,7 +3,9 @@ Everything that Pointsman raises, ordered by who must act.
 
 PointsmanError
 ├── SetupError          the operator: a variable, a plug-in or a wrapped function is wrong;
-│                       raised at start, with every fault at once; never hidden by a fallback
+│   │                   raised at start, with every fault at once; never hidden by a fallback
+│   ├── TranscriptError a transcript cannot be read, written or gone on with
+│   └── Mismatch        what is asked now is not what a transcript holds
 ├── DeclarationError    the programmer: a question, a point or a state contradicts itself
 │   ├── NoJson          nobody: this call brings what cannot be sent
 │   └── NothingToAsk    nobody: this call leaves its point no question
@@ -11,8 +13,8 @@ PointsmanError
 │                       falls back to `current`, once. The host meets it only where the
 │                       fallback is switched off or nothing stands behind it
 ├── HumanNeeded         a person: nobody decided, and the host asked for a person then
-└── JournalDown         the operator: what stands cannot be read or written, so nothing that
-                        was decided is handed out
+└── JournalDown         the operator: what stands, or what waits for a person, cannot be read or
+                        written, so nothing that was decided is handed out
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from .answers import Reply
     from .records import Attempt
@@ -147,6 +150,8 @@ class NoAnswer(PointsmanError):
         operator: True when the operator must act (an unknown model): reported as
             `decision.operator_fault` besides falling back. `auth` and `payment` always are.
         reply: What did come back, for tokens, cost and served model; never believed.
+        escalates: A provider's word that a person should decide: plain JSON that says why. None:
+            it says no such thing.
 
     """
 
@@ -158,6 +163,7 @@ class NoAnswer(PointsmanError):
         attempts: Sequence[Attempt] = (),
         operator: bool = False,
         reply: Reply | None = None,
+        escalates: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = Reason(reason)
@@ -169,6 +175,7 @@ class NoAnswer(PointsmanError):
         self.attempts = tuple(attempts)
         self.operator = operator
         self.reply = reply
+        self.escalates = escalates
 
     def __str__(self) -> str:
         where = f"{self.point}: " if self.point else ""
@@ -176,7 +183,11 @@ class NoAnswer(PointsmanError):
         return f"{where}no answer that may be believed: {tried or self.reason.value}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = {"point": self.point, "attempts": self.attempts}
+        state = {
+            "point": self.point,
+            "attempts": self.attempts,
+            "escalates": self.escalates,
+        }
         return (type(self), (self.reason,), state)
 
 
@@ -205,9 +216,15 @@ class HumanNeeded(PointsmanError):
         return (type(self), (self.point, self.id, self.attempts))
 
 
+KNOWS = "what was decided before cannot be known, so nothing is decided that is handed out"
+ASKS = "a person must decide, and the question cannot be kept for one"
+
+
 class JournalDown(PointsmanError):
     """
-    A decision that is made once cannot be confirmed: the journal's database does not answer.
+    What must be in the journal before the host is told is not: its database does not answer.
+
+    A decision that is made once cannot be confirmed then, nor a question kept for a person.
 
     Nothing is handed out then, lest what was refused before is asked again and allowed. Where the
     outcome could not be written, a provider or current has been asked already; where the answer
@@ -218,16 +235,16 @@ class JournalDown(PointsmanError):
         point: The decision point.
         problem: What is wrong with the database, in our words.
         fix: What an operator does about it.
+        told: What that means for the decision.
 
     """
 
-    def __init__(self, point: str, problem: str, fix: str) -> None:
-        super().__init__(point, problem, fix)
-        self.point, self.problem, self.fix = point, problem, fix
+    def __init__(self, point: str, problem: str, fix: str, told: str = KNOWS) -> None:
+        super().__init__(point, problem, fix, told)
+        self.point, self.problem, self.fix, self.told = point, problem, fix, told
 
     def __str__(self) -> str:
-        told = "what was decided before cannot be known, so nothing is decided that is handed out"
-        return f"{self.point}: {told}: the journal is down: {self.problem}. {self.fix}"
+        return f"{self.point}: {self.told}: the journal is down: {self.problem}. {self.fix}"
 
 
 def raise_all(faults: Iterable[Fault]) -> None:

@@ -52,7 +52,8 @@ class Guard:
         point: A name or a declaration; the catalogue's too.
         question: A predicate, for a point of your own; others may go with it as `advisory`.
         on_undecided: Without a guardrail of today's: `block`, `allow`, or `human`, where
-            nobody decides. There is no silent default.
+            nobody decides. There is no silent default. `human` needs a journal, where the
+            question waits for a person, or `DECISION_INBOX=off`.
         current: Your guardrail of today, the only fallback: state → outcome, or an awaitable
             of it. An outcome that is no truth blocks.
         write: Outcome → the decision's value, where it is not current that decides.
@@ -63,7 +64,7 @@ class Guard:
 
     Raises:
         SetupError: Not exactly one of *on_undecided* and *current* is given, or the point is
-            no predicate.
+            no predicate; a person is wanted, and nothing keeps the question.
         DeclarationError: One of them is given as something else.
 
     """

@@ -20,6 +20,7 @@ from .records import Record, Shadow
 from .state import clean
 
 if TYPE_CHECKING:
+    from .inbox.inbox import Inbox
     from .journal.journal import Journal
     from .journal.rows import FeedbackRow
     from .telemetry import Telemetry
@@ -38,15 +39,20 @@ class Keeper:
         telemetry: The log and the observers.
         journal: Keeps records; None: nothing is kept.
         background: Asks shadows.
+        inbox: Where questions wait for a person; None: nowhere.
 
     """
 
     def __init__(
-        self, telemetry: Telemetry, journal: Journal | None, background: Background
+        self,
+        telemetry: Telemetry,
+        journal: Journal | None,
+        background: Background,
+        inbox: Inbox | None = None,
     ) -> None:
         self._telemetry = telemetry
         self._background = background
-        self.journal = journal
+        self.journal, self.inbox = journal, inbox
         self._tracing: Tracing | None = None
         self.watched = journal is not None or telemetry.observed
 

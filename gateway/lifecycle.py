@@ -15,6 +15,7 @@ from .background import Background
 from .discovery import discover, named
 from .errors import Fault, SetupError, raise_all
 from .forks import Lock
+from .inbox.inbox import homeless, inbox_of
 from .journaling import Journals
 from .keeping import Keeper
 from .plugins import Observer, Provider
@@ -131,6 +132,7 @@ class Lifecycle:
         )
         spoken = checks.unspoken(settings, plugins.points.values())
         faults = [*settings.faults, *wiring.faults(), *spoken]
+        faults += homeless(settings, self._asked.values())
         following = None
         try:
             following = None if faults else self._journals.following(settings, plugins)
@@ -139,7 +141,7 @@ class Lifecycle:
         raise_all(faults)
         telemetry.setup(checks.broken(wiring))
         journal = self._journals.take(following, telemetry)
-        wiring.keeper = Keeper(telemetry, journal, self._background)
+        wiring.keeper = Keeper(telemetry, journal, self._background, inbox_of(wiring, journal))
         return wiring
 
     @contextmanager
@@ -163,6 +165,7 @@ class Lifecycle:
     def _note(self, point: DecisionPoint, spelling: str) -> None:
         if self._asked.get(point.name) is point and spelling in self._spellings[point.name]:
             return
+        raise_all(homeless(self.settings, (point,)))
         with self._lock:
             self._asked = {**self._asked, point.name: point}
             self._spellings.setdefault(point.name, set()).add(spelling)

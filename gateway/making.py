@@ -2,65 +2,43 @@
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from . import context
-from .cases import Case, Once, Supplied
+from .cases import Case
 from .chance import new_id
 from .current import Current
-from .errors import DeclarationError, NoJson, NothingToAsk, SetupError
+from .errors import DeclarationError, NoJson, SetupError
+from .hosting import Hosted, apart, careful, read_in, ruled, same, told
 from .plugins import Call
 from .points import DecisionPoint
-from .questions import Ask, Outcome
+from .questions import Ask
 from .records import Exposure
-from .returns import Read, Write, reader
 from .settings import CURRENT
 from .state import State
 from .supplying import outcome_reader, supplying
-from .telemetry import Telemetry
 from .wired import Wired
 from .wiring import Wiring
 from .wrapping import Arguments, Wrapped
+
+__all__ = [
+    "Hosted",
+    "asked_case",
+    "built_by",
+    "case_of",
+    "must_end",
+    "untouched_case",
+    "wrapped_case",
+]
 
 OWNERLESS = (  # what is wrong with a decision that stands for nobody, and what to do
     "a decision that is made `once` stands for a subject, and none is known here",
     "Pass `subject=`, a lens with `session`, or enter `gateway.session(id)`",
 )
-
-
-class Hosted(msgspec.Struct, frozen=True, kw_only=True):
-    """
-    What the host brings to one decision.
-
-    Attributes:
-        current: Its own path; None if it has none.
-        read: Host's value → outcome.
-        write: Outcome → host's value.
-        subject: Who it is about.
-        within: The call that this one is nested in.
-        supply: Its value → what is asked about it, for a hybrid point.
-        once: The call whose decision stands.
-        closes: Without a fallback too it ends as the point does in doubt.
-        carries: A state that is no JSON ends as where a provider fails, in `current` or as the
-            point does in doubt; else it is the caller's error.
-
-    """
-
-    current: Current | None = None
-    read: Read | None = None
-    write: Write | None = None
-    subject: str | None = None
-    within: Call | None = None
-    supply: Callable[[Any], Supplied] | None = None
-    once: Once | None = None
-    closes: bool = False
-    carries: bool = False
 
 
 def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Arguments) -> Case:
@@ -71,15 +49,17 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
     """
     point, language = wrapped.point, wiring.settings.globals.language
     current, once = Current(wrapped.function, *given), wrapped.standing(given)
-    ask = supply = subject = None
+    ask = supply = subject = rule = None
     drawn = Drawn(wired.arms.get(CURRENT, wired), None)
     try:
         subject = wrapped.about(given)
         drawn = _drawn(wiring, wired, Hosted(subject=subject))
         if point.hybrid is None:
             ask = wrapped.build(given, language)
+            if point.after is not None:
+                rule = partial(ruled, point.name, point.after, wrapped.given(given))
         else:
-            state = _apart(wrapped.given(given))
+            state = apart(wrapped.given(given))
             supply = supplying(point, state, language, wrapped.read, wrapped.write)
     except Exception as error:
         if drawn.wired.planned is not None and not isinstance(error, DeclarationError):
@@ -95,6 +75,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         subject=subject,
         supply=supply,
         once=once,
+        rule=rule,
     )
     return _case(wiring, drawn, point, ask, host)
 
@@ -106,22 +87,10 @@ def untouched_case(wiring: Wiring, point: DecisionPoint, host: Hosted) -> Case:
     No state is built, no question asked of it, and whose decision it is does not matter. What
     current says is read into the point's own words, without the options of this call.
     """
-    own = _read_in(point, host, wiring)
+    own = read_in(point, host, wiring)
     case = _case(wiring, Drawn(wiring.wired(point), None), point, None, own)
     case.untouched, case.besides = True, ()
     return case
-
-
-def _read_in(point: DecisionPoint, host: Hosted, wiring: Wiring) -> Hosted:
-    """Let what current says be read in the point's own words, where no ask says in which."""
-    if host.read is not None or point.hybrid is not None:
-        return host
-    language = wiring.settings.globals.language
-    return msgspec.structs.replace(host, read=partial(_in_words, point, language))
-
-
-def _in_words(point: DecisionPoint, language: str, value: object) -> Outcome:
-    return reader(point.spoken(language))(value)  # type: ignore[no-any-return]
 
 
 def asked_case(
@@ -139,7 +108,7 @@ def asked_case(
         ends = point.undecided is not None or point.on_undecided is not None
         host = msgspec.structs.replace(host, carries=host.carries and ends)
     elif point.hybrid is not None and not isinstance(ask, Ask):
-        supply = supplying(point, _apart(ask), wiring.settings.globals.language)
+        supply = supplying(point, apart(ask), wiring.settings.globals.language)
         host = msgspec.structs.replace(host, supply=supply)
         return case_of(wiring, wired, point, None, host)
     return case_of(wiring, wired, point, built_by(point, ask, wiring, host), host)
@@ -196,7 +165,7 @@ def case_of(
 ) -> Case:
     """Put together what the engine needs, for the arm that the subject belongs to."""
     if ask is None:
-        host = _read_in(point, host, wiring)
+        host = read_in(point, host, wiring)
     return _case(wiring, _drawn(wiring, wired, host), point, ask, host)
 
 
@@ -208,6 +177,9 @@ def _case(
         raise SetupError.of(point.name, *OWNERLESS)
     alone = host.closes and wired.planned is not None and not wired.plan.fallback
     read = host.read if point.hybrid is None else outcome_reader(point.hybrid, host.read)
+    reads = partial(careful, read, ask, wiring.telemetry, point.name)
+    if wired.planned is not None and host.current is not None:
+        host.current.read = reads
     return Case(
         point=point,
         plan=wired.plan,
@@ -216,12 +188,12 @@ def _case(
         planned=wired.planned,
         behind=None if alone else wired.behind,
         own_gate=wired.own_gate,
-        read=partial(_careful, read, ask, wiring.telemetry, point.name),
-        write=host.write or _same,
+        read=reads,
+        write=host.write or same,
         id=new_id(),
         begun=time.perf_counter(),
         attempts=[],
-        supply=host.supply and partial(_told, host.supply, wiring.telemetry, point.name),
+        supply=host.supply and partial(told, host.supply, wiring.telemetry, point.name),
         language=wiring.settings.globals.language,
         register=wired.register,
         exposure=drawn.exposure,
@@ -230,6 +202,7 @@ def _case(
         cache=wiring.cache,
         once=host.once,
         closes=host.closes,
+        rule=host.rule,
     )
 
 
@@ -260,41 +233,3 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted, subject: str | None)
         asking=() if within is None else within.asking,
         current=host.current,
     )
-
-
-def _told(
-    supply: Callable[[Any], Supplied], telemetry: Telemetry, point: str, value: object
-) -> Supplied:
-    """Tell where the host's value supplies nothing that can be asked about."""
-    try:
-        return supply(value)
-    except (NothingToAsk, SetupError):
-        raise
-    except Exception as error:
-        telemetry.read_failed(point, error)
-        raise
-
-
-def _careful(
-    read: Read | None, ask: Ask | None, telemetry: Telemetry, point: str, value: object
-) -> Outcome:
-    """The host's value is already its answer: failing to read it must not cost it."""
-    if ask is None and read is None:
-        return None
-    try:
-        return (read or reader(ask.questions if ask else {}))(value)  # type: ignore[no-any-return]
-    except Exception as error:  # noqa: BLE001 - a user's function may raise anything
-        telemetry.read_failed(point, error)
-        return None
-
-
-def _apart(state: Any) -> Any:  # noqa: ANN401 - the host's own
-    """Copy what the host's own path, which runs before anybody is asked, may write into."""
-    try:
-        return copy.deepcopy(state)
-    except Exception:  # noqa: BLE001 - a user's object; what cannot be copied is shown as it is
-        return state
-
-
-def _same(outcome: Any) -> Any:  # noqa: ANN401 - passes through
-    return outcome

@@ -71,9 +71,19 @@ def masked(ask: Ask, mask: Mask) -> Ask:
         Exception: Whatever else the mask raises.
 
     """
-    state = ask.state if isinstance(ask.state, str) else msgspec.json.decode(ask.text)
+    return Ask(through(ask.state, ask.text, mask), ask.questions)
+
+
+def through(state: Any, text: str, mask: Mask) -> Any:  # noqa: ANN401 - any JSON
+    """
+    Give a *state*, or what its *text* says, with every text of it masked.
+
+    Raises:
+        As `masked`.
+
+    """
     try:
-        return Ask(_through(state, mask), ask.questions)
+        return _through(state if isinstance(state, str) else msgspec.json.decode(text), mask)
     except PointsmanError as bug:  # its reason would be taken for the provider's
         raise TypeError(f"a mask raised {type(bug).__name__}") from None
 

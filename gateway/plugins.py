@@ -14,9 +14,10 @@ import msgspec
 import pluggy
 
 from .environment import M, validated, variables_of
-from .errors import Fault, raise_all
+from .errors import DeclarationError, Fault, raise_all
 from .exchanging import HttpRequest, HttpResponse
 from .settings import Settings
+from .writers import Draft, Voices, Writer, Written, writes
 
 if TYPE_CHECKING:
     from .answers import Reply
@@ -29,6 +30,7 @@ __all__ = [
     "PROJECT",
     "Asynchronous",
     "Call",
+    "Draft",
     "Hooks",
     "HttpRequest",
     "HttpResponse",
@@ -41,8 +43,12 @@ __all__ = [
     "OverHttp",
     "Provider",
     "Setup",
+    "Voices",
+    "Writer",
+    "Written",
     "hookimpl",
     "hookspec",
+    "writes",
 ]
 
 PROJECT = "pointsman"
@@ -80,7 +86,9 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         asking: The deliberating providers already entered.
         current: Runs what the host runs today, at most once per decision; the fallback
             reuses its result. Returns an awaitable where the host's function is async. None
-            where there is none, and for a provider that runs on another thread.
+            where there is none, and for a provider that runs on another thread, unless it
+            declares `hears_current`.
+        trial: Nothing that comes of it is acted on: it is asked in the background.
 
     """
 
@@ -90,6 +98,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 0
     asking: tuple[str, ...] = ()
     current: Callable[[], Any] | None = None
+    trial: bool = False
 
 
 class Provider(Protocol):
@@ -98,8 +107,9 @@ class Provider(Protocol):
 
     Optional attributes: `model` (as configured), `blocking` (True: more than 1 ms of CPU, run
     in a thread for async callers), `deliberates` (True: asks others, never entered twice in
-    one decision), `close()`; for spans `url` (where it asks) and `dialect` (`openai` or
-    `systemone`).
+    one decision), `hears_current` (True: it reads what the host's own path says, which then runs
+    first for a caller without a loop), `doubts` (faults that are legal), `write` (see `Writer`),
+    `close()`; for spans `url` (where it asks) and `dialect` (`openai` or `systemone`).
     """
 
     @property
@@ -169,8 +179,8 @@ class Asynchronous(Provider, Protocol):
         ...
 
 
-class Others(Protocol):
-    """What a provider may reach besides itself, by name only: decision points."""
+class Others(Voices, Protocol):
+    """What a provider may reach besides itself, by name only: decision points, and who is heard."""
 
     async def ask(self, point: str, ask: Ask, *, within: Call | None = None) -> Decision[Any]:
         """Decide another point, nested in the call that *within* names."""
@@ -244,12 +254,22 @@ class Offer(msgspec.Struct, frozen=True):
         load: Imports what is needed and returns what makes the provider. Runs when the
             provider is first selected, so that an installed plug-in costs an import nothing.
         extra: The extra to install when `load` meets an `ImportError`, as pip writes it.
+        minimum: The least confidence, in [0, 1], from which it is believed where nobody says
+            otherwise; None: that of all providers.
+
+    Raises:
+        DeclarationError: The minimum is no number in [0, 1].
 
     """
 
     name: str
     load: Callable[[], Make]
     extra: str = ""
+    minimum: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.minimum is not None and not 0 <= self.minimum <= 1:
+            raise DeclarationError(f"{self.name}: its minimum is a number from 0 to 1")
 
 
 class Hooks:

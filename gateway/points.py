@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from .declaring import ends, fixed, is_suffix, near, spoken, suffix_of, tied, without_words
+from .calculators import After, Calculator, calculates
+from .declaring import carried, ends, fixed, near, spoken, suffix_of, tied, without_words
 from .errors import DeclarationError, SetupError
 from .frames import Frame
 from .offering import Close, HostMinimum, Hybrid, OptionsFrom, Repeat, offered
@@ -20,6 +21,7 @@ from .questions import Ask, Outcome, Predicate, Question, Value, may_answer, pri
 from .state import State
 
 __all__ = [
+    "Calculator",
     "DecisionPoint",
     "HostMinimum",
     "Hybrid",
@@ -72,6 +74,8 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         hybrid: What `current` supplies for its provider to choose among.
         internal: Does not inherit the global provider.
         evaluates: It judges what was said: traces tell what it finds as an evaluation.
+        current: How it is decided where the host has no path of its own, by calculation.
+        after: State as given, a provider's outcome → one that is at least as protective.
 
     Raises:
         DeclarationError: No question; languages that ask different names; a safe outcome
@@ -100,12 +104,12 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     hybrid: Hybrid | None = None
     internal: bool = False
     evaluates: bool = False
+    current: Calculator | None = None
+    after: After | None = None
 
     def __post_init__(self) -> None:
-        for name in self.names:
-            if not is_suffix(name):
-                problem = f"a point is called as its variables are: {suffix_of(name)!r}"
-                raise DeclarationError(f"{problem}, not {name!r}")
+        carried(self.names)
+        calculates(self.name, self.current, self.after, hybrid=self.hybrid is not None)
         checked = {language: fixed(named) for language, named in spoken(self.questions).items()}
         msgspec.structs.force_setattr(self, "questions", checked)
         asked = {tuple(named) for named in self.questions.values()}

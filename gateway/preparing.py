@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from .records import Attempt, Decision, Record
 
+LEAVING = 0.5  # seconds that are left of a request's time when no person is waited for any more
+
 
 class Prepared:
     """
@@ -59,6 +61,7 @@ class Prepared:
         call = self._case.call
         if call.deadline is None or end < call.deadline:
             self._case.call = msgspec.structs.replace(call, deadline=end)
+        self._case.until = end - LEAVING
 
     @property
     def pause(self) -> float | None:
@@ -96,17 +99,28 @@ class Preparing(Watched):
     _doubts: Mapping[str, DecisionPoint] = {}  # asked without any current
 
     def prepared(
-        self, point: DecisionPoint, ask: Ask | State, *, subject: str | None = None
+        self,
+        point: DecisionPoint,
+        ask: Ask | State,
+        *,
+        subject: str | None = None,
+        state: State | None = None,
     ) -> Prepared:
         """
         Prepare the decision of a *point* that the host has no path for.
+
+        Args:
+            point: Which.
+            ask: What is asked.
+            subject: Who it is about.
+            state: As it was given, where *ask* holds only what deciders see.
 
         Raises:
             SetupError: Nothing decides when a provider cannot.
             DeclarationError: The state lacks what the point's questions need.
 
         """
-        return self.hosted(point, ask, Hosted(subject=subject))
+        return self.hosted(point, ask, Hosted(subject=subject, state=state))
 
     def hosted(self, point: DecisionPoint, ask: Ask | State, host: Hosted) -> Prepared:
         """As `prepared`, with what the host brings."""
@@ -206,6 +220,7 @@ class Preparing(Watched):
         on_undecided: OnUndecided | None = None,
     ) -> tuple[Wiring, Case]:
         wiring, wired, asked = self._resolved(point, ask, on_undecided)
+        host = host.at(asked, ask)
         if host.current is None:
             if asked.on_undecided is not None:
                 self._doubted(wiring, wired)

@@ -14,6 +14,8 @@ from .questions import Value
 
 R = TypeVar("R")
 SCHEMA = 1
+HUMAN = "human"
+"""Who answered, where a person did."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -21,7 +23,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     One ask of one provider, or one run of the host's own path.
 
     Attributes:
-        provider: Who was asked; `current` for the host's own path.
+        provider: Who was asked; `current` for the host's own path, `human` for a person.
         model: The model that answered, as served; empty if unknown.
         reason: `ok`, or why it was not believed.
         answers: Question → checked answer of a valid reply, also of one too unsure to be
@@ -89,7 +91,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         at: Seconds since the epoch, when the decision was complete.
         point: The decision point.
         variant: The provider that the plan assigned; a fallback never changes it.
-        provider: Who answered in the end; empty if nobody did.
+        provider: Who answered in the end; `human` for a person, empty if nobody did.
         outcome: What was decided, in the point's vocabulary: an option, a truth, a number;
             question → value for several questions; None if the host's own value says no more.
         answers: Question → checked answer, where a provider decided.

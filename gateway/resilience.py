@@ -15,9 +15,10 @@ import msgspec
 
 from .breaker import FAILING, NOTHING_SEEN, OPERATOR, OPERATOR_PAUSE, PAUSE, Breaker
 from .errors import NoAnswer, Reason
-from .masking import Mask, masked
+from .masking import Mask, masked, through
 from .plugins import Limits
 from .questions import Choice, Score
+from .writers import writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .budgets import Budget
     from .plugins import Call, Provider
     from .questions import Ask, Question
+    from .writers import Draft
 
 Shape: TypeAlias = Literal["answer", "exchange", "async"]
 
@@ -64,6 +66,8 @@ class Lane:
         model: The model as configured; empty if the provider names none.
         deliberates: It asks others, so it is never entered twice in one decision.
         blocking: It takes more than 1 ms of CPU.
+        writes: It can be let write.
+        hears_current: It reads what the host's own path says.
         breaker: Its breaker.
         mask: What takes out of a text what the provider must not see; None: nothing does.
         budget: What it may cost in a day; None: there is no limit.
@@ -89,6 +93,8 @@ class Lane:
         self.model: str = getattr(provider, "model", "")
         self.deliberates: bool = getattr(provider, "deliberates", False)
         self.blocking: bool = getattr(provider, "blocking", False)
+        self.writes = writes(provider)
+        self.hears_current: bool = getattr(provider, "hears_current", False)
         self.breaker = Breaker()
         self.mask = mask
         self.budget = budget
@@ -107,17 +113,38 @@ class Lane:
                 `breaker_open`.
 
         """
-        if call.depth > DEEPEST or (self.deliberates and (call.asking or call.depth == DEEPEST)):
-            raise NoAnswer(Reason.NESTED)
-        if call.deadline is not None and call.deadline - time.monotonic() < LEAST_LEFT:
-            raise NoAnswer(Reason.SKIPPED)
+        if call.depth or call.asking or call.deadline is not None or self.deliberates:
+            self._in_time(call)
         limits = self.provider.limits
         if self._fits is not ask.questions or limits.characters is not None:
             check_limits(ask, limits)
             self._fits = ask.questions  # a point whose questions are fixed asks the same ones
-        if self.budget is None:
-            return self.breaker.enter()
-        return self._affords(self.budget)
+        return self.breaker.enter() if self.budget is None else self._affords(self.budget)
+
+    def admit(self, draft: Draft, call: Call) -> bool:
+        """
+        As `enter`, for one who is to write.
+
+        Raises:
+            NoAnswer: As `enter`; `unsupported` for one who does not write.
+
+        """
+        self._in_time(call)
+        if not self.writes:
+            raise NoAnswer(Reason.UNSUPPORTED)
+        self._holds(draft)
+        return self.breaker.enter() if self.budget is None else self._affords(self.budget)
+
+    def _in_time(self, call: Call) -> None:
+        if call.depth > DEEPEST or (self.deliberates and (call.asking or call.depth == DEEPEST)):
+            raise NoAnswer(Reason.NESTED)
+        if call.deadline is not None and call.deadline - time.monotonic() < LEAST_LEFT:
+            raise NoAnswer(Reason.SKIPPED)
+
+    def _holds(self, draft: Draft) -> None:
+        most = self.provider.limits.characters
+        if most is not None and len(draft.text) > most:
+            raise NoAnswer(Reason.TOO_LARGE)
 
     def _affords(self, budget: Budget) -> bool:
         if not budget.take():
@@ -145,6 +172,14 @@ class Lane:
         ask = masked(ask, self.mask)
         check_limits(ask, self.provider.limits)
         return ask
+
+    def shown(self, draft: Draft) -> Draft:
+        """As `masked`, for what is to be written about; the instructions stay as they are."""
+        if self.mask is None:
+            return draft
+        draft = msgspec.structs.replace(draft, state=through(draft.state, draft.text, self.mask))
+        self._holds(draft)
+        return draft
 
     def paid(self, reply: Reply | None) -> None:
         """Learn what came back from an ask that was let through, and with it what it cost."""

@@ -21,6 +21,7 @@ from .trials import Arm, arms_of, is_split
 from .variables import CURRENT, GLOBALS, PREFIX, SUFFIXES, Globals, PointVariables, parse
 
 if TYPE_CHECKING:
+    from .plugins import Offer
     from .points import DecisionPoint
 
 __all__ = ["CURRENT", "GLOBALS", "PREFIX", "SUFFIXES", "Plan", "Settings", "parse"]
@@ -47,6 +48,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         shadows: Who is asked in the background, never acted on.
         sample: Share of the decisions that are shadowed, in [0, 1].
         cache_seconds: How long a believed answer is kept for the same ask; None: not at all.
+        inbox_wait: Seconds that the caller waits for a person; 0: nobody waits.
 
     """
 
@@ -62,6 +64,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     shadows: tuple[str, ...] = ()
     sample: float = 1.0
     cache_seconds: float | None = None
+    inbox_wait: float = 0.0
 
     @property
     def certifiable(self) -> bool:
@@ -79,6 +82,7 @@ class Settings(msgspec.Struct, frozen=True):
         points: Suffix → its variables, also of points that nobody has declared yet.
         faults: What is wrong with them; a gateway raises it with what else it finds.
         read_of_providers: The variables that selected providers looked for, as they are made.
+        minimums: Provider → the least confidence that its plug-in declares for it.
 
     """
 
@@ -87,6 +91,7 @@ class Settings(msgspec.Struct, frozen=True):
     points: Mapping[str, PointVariables]
     faults: tuple[Fault, ...] = ()
     read_of_providers: set[str] = msgspec.field(default_factory=set[str])
+    minimums: Mapping[str, float] = {}
 
     @classmethod
     def read(
@@ -144,6 +149,10 @@ class Settings(msgspec.Struct, frozen=True):
         experiment, why_experiment = self._first(names, "experiment") or (EXPERIMENT, DEFAULT)
         shadow, why_shadow = self._first(names, "shadow") or ("", DEFAULT)
         cache, why_cache = self._first(names, "cache_seconds") or (None, DEFAULT)
+        wait, why_wait = self._first(names, "inbox_wait_seconds") or (
+            self.globals.inbox_wait,
+            self._said("DECISION_INBOX_WAIT_SECONDS"),
+        )
         return Plan(
             point=point.name,
             provider=named,
@@ -156,6 +165,7 @@ class Settings(msgspec.Struct, frozen=True):
             shadows=tuple(shadow.split(",")) if shadow else (),
             sample=(self._first(names, "shadow_sample") or (1.0, DEFAULT))[0],
             cache_seconds=cache,
+            inbox_wait=wait,
             why={
                 "provider": why_provider,
                 "minimum": why_minimum,
@@ -164,12 +174,15 @@ class Settings(msgspec.Struct, frozen=True):
                 **({"experiment": why_experiment} if arms else {}),
                 **({"shadow": why_shadow} if shadow else {}),
                 **({} if cache is None else {"cache": why_cache}),
+                **({"inbox_wait": why_wait} if wait else {}),
             },
         )
 
     def own_minimum(self, provider: str) -> tuple[float, str]:
         """
-        A provider's own threshold and the variable that says so, whatever the point.
+        A provider's own threshold and who says so, whatever the point.
+
+        A variable, else the plug-in that offers it (`default of committee`), else `default`.
 
         Raises:
             SetupError: The variable is no number in [0, 1].
@@ -182,7 +195,15 @@ class Settings(msgspec.Struct, frozen=True):
                 read = validated(PointVariables, group, self.variables.values, faults)
                 raise_all(faults)
                 return read.min_confidence or 0.0, variable
+        offered = provider.partition("/")[0]
+        if offered in self.minimums:
+            return self.minimums[offered], f"{DEFAULT} of {offered}"
         return MIN_CONFIDENCE, DEFAULT
+
+    def knowing(self, offers: Mapping[str, Offer]) -> Settings:
+        """Give the same where it is known which minimums providers declare for themselves."""
+        minimums = {name: one.minimum for name, one in offers.items() if one.minimum is not None}
+        return msgspec.structs.replace(self, minimums=minimums) if minimums else self
 
     def selected(self) -> list[tuple[str, str]]:
         """Give each variable that selects a provider, and the provider's name."""

@@ -6,9 +6,10 @@ Event names are constants with fields: `decision.made`, `decision.fallback`, `de
 background, `decision.shadow_starved`, `decision.threshold_refused`, `decision.not_sticky`,
 `decision.operator_fault`, `decision.stands` for a call that was decided before and
 `decision.not_standing` for a point whose decisions stand in this process only,
-`decision.provider_bug`, `decision.observer_failed` and `decision.read_failed` for what a plug-in or
-the host's own function raised, and `decision.setup` for what is odd about variables and plug-ins.
-Those of the journal begin with `journal.`, those of the server with `server.`, those of
+`decision.escalated`, `decision.resolved` and `decision.escalation_lost` for what waits for a
+person, `decision.provider_bug`, `decision.observer_failed` and `decision.read_failed` for what a
+plug-in or the host's own function raised, and `decision.setup` for what is odd about variables and
+plug-ins. Those of the journal begin with `journal.`, those of the server with `server.`, those of
 integrations with their framework's name: `mcp.gate_failed`, `mcp.tool_failed`,
 `crewai.hook_failed`, `<framework>.tool_unknown` for a guarded name that no tool has. No state,
 instruction, key, body or foreign message is ever a field.

@@ -80,6 +80,8 @@ class Globals(BaseSettings):
     journal_key: SecretStr | None = Field(None, alias="DECISION_JOURNAL_KEY")
     journal_redact: bool = Field(True, alias="DECISION_JOURNAL_REDACT")  # noqa: FBT003
     journal_spool: Path | None = Field(None, alias="DECISION_JOURNAL_SPOOL")
+    inbox: bool = Field(True, alias="DECISION_INBOX")  # noqa: FBT003
+    inbox_wait: float = Field(0.0, alias="DECISION_INBOX_WAIT_SECONDS", ge=0, allow_inf_nan=False)
     otel: bool = Field(False, alias="DECISION_OTEL")  # noqa: FBT003
     otel_content: bool = Field(False, alias="DECISION_OTEL_CONTENT")  # noqa: FBT003
 
@@ -111,6 +113,7 @@ class PointVariables(BaseModel):
     fallback_to_current: bool | None = None
     deadline_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
     cache_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
+    inbox_wait_seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
 GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())

@@ -7,13 +7,10 @@ nothing for it.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import inspect
 import weakref
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,6 +19,7 @@ from .background import Background
 from .budgets import budget_of
 from .caching import Cache
 from .cases import Beside
+from .closing import aclose_lanes, close_lanes
 from .discovery import Plugins, load
 from .errors import Fault, PointsmanError, SetupError
 from .forks import Lock
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from .tracing.tracing import Tracing
 
 OVERRIDE = "override"
-CLOSING = 5.0  # seconds that a provider may take to close
 
 
 class Wiring:
@@ -62,7 +59,7 @@ class Wiring:
         self.keeper = Keeper(telemetry, None, Background())
         self.register: Register | None = None
         self.tracing: Tracing | None = None
-        self.settings = settings
+        self.settings = settings.knowing(plugins.offers)
         self.plugins = plugins
         self.telemetry = telemetry
         self.asking = Asking(runtime, telemetry, gateway)
@@ -73,6 +70,7 @@ class Wiring:
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
         self._wired: dict[str, Wired] = {}
+        self._gates: dict[str, Gate] = {}
         self.doubted: set[str] = set()  # points of which it is known what happens in doubt
         kept = any(one.cache_seconds is not None for one in settings.points.values())
         self.cache = Cache() if kept else None
@@ -143,18 +141,16 @@ class Wiring:
     def _laned_plan(self, point: DecisionPoint, plan: Plan, besides: tuple[Beside, ...]) -> Wired:
         planned = None if plan.provider == CURRENT or plan.arms else self.lane(plan.provider)
         behind = self.lane(CURRENT, "CURRENT_PROVIDER") if self._stand_in else None
-        gate = None
-        if behind is not None:
-            gate = Gate(self.settings.own_minimum(behind.name)[0], plan.gate.scale)
+        gate = None if behind is None else self.own_gate(behind)
         register = self.register if plan.certifiable else None
         return Wired(point, plan, planned, behind, gate, register, besides=besides)
 
     def _beside(self, point: DecisionPoint, name: str) -> Beside:
         """A shadow is always asked: what it would say now is what its record is for."""
         plan = msgspec.structs.replace(self.settings.plan(point, name), cache_seconds=None)
-        return Beside(plan, self._trial(name), self.register if plan.certifiable else None)
+        return Beside(plan, self.trial(name), self.register if plan.certifiable else None)
 
-    def _trial(self, name: str) -> Lane:
+    def trial(self, name: str) -> Lane:
         """Give the lane in which *name* is asked for trial; its failures are its own."""
         key = f"{name} for trial"
         with self._lock:
@@ -166,6 +162,21 @@ class Wiring:
                 live.trial = trial.trial = trial
                 self._lanes[key] = trial
             return self._lanes[key]
+
+    def own_gate(self, lane: Lane) -> Gate:
+        """
+        Give what an answer of *lane* has to clear where no point says so.
+
+        Raises:
+            SetupError: Its variable is no number in [0, 1].
+
+        """
+        gate = self._gates.get(lane.name)
+        if gate is None:
+            scale = self.settings.globals.scale
+            gate = Gate(self.settings.own_minimum(lane.name)[0], scale)
+            self._gates[lane.name] = gate
+        return gate
 
     def overridden(self, point: DecisionPoint, lane: Lane | None) -> Wired:
         """Put another lane, or `current`, in the place of the planned one; nothing is beside it."""
@@ -245,37 +256,7 @@ class Wiring:
     async def aclose(self) -> None:
         """As `close`, with the async ones on the running loop."""
         self._empty()
-        loop = asyncio.get_running_loop()
-        for lane, close in _closes(self._lanes):
-            with _told(lane, self.telemetry):
-                if inspect.iscoroutinefunction(close):
-                    await asyncio.wait_for(close(), CLOSING)
-                else:
-                    await loop.run_in_executor(None, close)
-
-
-def close_lanes(lanes: Mapping[str, Lane], telemetry: Telemetry, runtime: Runtime) -> None:
-    """Close the providers of *lanes*; one that cannot does not keep the others open."""
-    for lane, close in _closes(lanes):
-        with _told(lane, telemetry):
-            if inspect.iscoroutinefunction(close):
-                runtime.wait(close, CLOSING)
-            else:
-                close()
-
-
-def _closes(lanes: Mapping[str, Lane]) -> list[tuple[Lane, Any]]:
-    made = {id(lane.provider): lane for lane in lanes.values()}.values()
-    closes = [(lane, getattr(lane.provider, "close", None)) for lane in made]
-    return [(lane, close) for lane, close in closes if callable(close)]
-
-
-@contextlib.contextmanager
-def _told(lane: Lane, telemetry: Telemetry) -> Generator[None]:
-    try:
-        yield
-    except Exception as bug:  # noqa: BLE001 - a stranger's plug-in may raise anything
-        telemetry.provider_bug(lane.name, bug)
+        await aclose_lanes(self._lanes, self.telemetry)
 
 
 def _provider(wiring: weakref.ref[Wiring], name: str) -> Provider:

@@ -12,13 +12,14 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from ..discovery import discover
-from ..errors import DeclarationError, Fault, HumanNeeded, NoAnswer, SetupError
+from ..errors import DeclarationError, Fault, HumanNeeded, JournalDown, NoAnswer, SetupError
 from ..settings import Settings
 from . import USAGE, screen
 from .ask import ask
 from .calibration.command import app as calibrate
 from .comparison.command import report
 from .doctor import doctor
+from .inbox.command import inbox
 from .journal.command import journal
 from .keys.command import keys
 from .mcp import mcp
@@ -43,7 +44,7 @@ class Commands(TyperGroup):
             screen.faults(error.faults)
         except DeclarationError as error:
             screen.note(("✗ ", screen.BAD), str(error))
-        except (NoAnswer, HumanNeeded) as error:
+        except (NoAnswer, HumanNeeded, JournalDown) as error:
             screen.note(("✗ ", screen.BAD), str(error))
             sys.exit(1)
         except OSError as error:  # a full disk, a closed pipe: no fault of the program
@@ -125,5 +126,10 @@ def options(
 
 for command in (points, ask, run, serve, mcp, replay, replay_vectors, report, doctor):
     app.command()(command)
-for name, family in {"calibrate": calibrate, "journal": journal, "keys": keys}.items():
+for name, family in {
+    "calibrate": calibrate,
+    "inbox": inbox,
+    "journal": journal,
+    "keys": keys,
+}.items():
     app.add_typer(family, name=name)

@@ -21,6 +21,7 @@ from .target import Target, target
 
 if TYPE_CHECKING:
     from ..answers import Answer
+    from ..gateway import Gateway
     from ..questions import Ask
     from ..records import Attempt, Decision
 
@@ -66,14 +67,22 @@ def ask(  # noqa: PLR0913 - options of a command
         warned(session, gateway)
         meant = target(gateway, point, question, options)
         heeded(gateway, meant.point, provider)
-        asked = meant.about(_seen(meant, _state(state, text)))
-        # a program's own function is not run from here: it needs the program around it
-        current = None if session.own else _nothing
-        decision = gateway.ask_sync(meant.point, asked, current=current)
+        given = _state(state, text)
+        asked = meant.about(_seen(meant, given))
+        decision = _decided(gateway, meant, asked, given, own=session.own)
     if as_json:
         screen.data(decision.record)
     else:
-        _told(asked, decision)
+        _told(asked, decision, calculates=meant.point.current is not None)
+
+
+def _decided(
+    gateway: Gateway, meant: Target, asked: Ask, given: object, *, own: bool
+) -> Decision[Any]:
+    if meant.point.current is not None:
+        return gateway.prepared(meant.point, asked, state=given).made_sync()
+    # a program's own function is not run from here: it needs the program around it
+    return gateway.ask_sync(meant.point, asked, current=None if own else _nothing)
 
 
 def _nothing() -> None:
@@ -131,10 +140,10 @@ def _seen(meant: Target, state: object) -> object:
     return state
 
 
-def _told(asked: Ask, decision: Decision[Any]) -> None:
+def _told(asked: Ask, decision: Decision[Any], *, calculates: bool) -> None:
     record = decision.record
     screen.line((f"{record.point}  ", "bold"), (_outcome(decision), _style(decision)))
-    screen.line((_who(decision), screen.FAINT))
+    screen.line((_who(decision, calculates=calculates), screen.FAINT))
     first = record.attempts[0] if record.attempts else None
     if first is not None and first.answers:
         _likely(asked, first.answers)
@@ -156,9 +165,11 @@ def _style(decision: Decision[Any]) -> str:
     return f"bold {screen.GOOD}"
 
 
-def _who(decision: Decision[Any]) -> str:
+def _who(decision: Decision[Any], *, calculates: bool) -> str:
     if decision.undecided:
         return f"{_doubt(decision.record.attempts)}: this is the point's own outcome in doubt."
+    if decision.provider == CURRENT and calculates:
+        return "The point's own calculator decides here."
     if decision.provider == CURRENT:
         return "Your program's own function decides here."
     return f"{decision.provider}, confidence {decision.confidence:.3f}"

@@ -71,6 +71,13 @@ def names(point: DecisionPoint, code: Code) -> str:
     return "; ".join(said)
 
 
+def current(point: DecisionPoint) -> str:
+    """Say what the point works out by itself; empty if nothing."""
+    ruled = "what a provider says is held to a rule" if point.after is not None else ""
+    own = "its own calculator, where the host has no path" if point.current is not None else ""
+    return "; ".join(filter(None, (own, ruled)))
+
+
 def host(point: DecisionPoint) -> str:
     """Say what the host asks of an accepted answer, and why; empty if nothing."""
     if point.host is None:

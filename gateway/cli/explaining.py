@@ -45,6 +45,7 @@ def _planned(session: Session, gateway: Gateway, plan: Plan) -> list[tuple[str, 
         ("falls back", because("to current, once" if plan.fallback else "no", "fallback")),
         ("deadline", because(deadline, "deadline")),
         *_kept(plan, because),
+        *_waited(plan, because),
     ]
 
 
@@ -54,11 +55,18 @@ def _kept(plan: Plan, because: Callable[[str, str], Text]) -> list[tuple[str, st
     return [("answers kept", because(f"{plan.cache_seconds:g} s", "cache"))]
 
 
+def _waited(plan: Plan, because: Callable[[str, str], Text]) -> list[tuple[str, str | Text]]:
+    if not plan.inbox_wait:
+        return []
+    return [("a person", because(f"is waited for, {plan.inbox_wait:g} s", "inbox_wait"))]
+
+
 def _declared(point: DecisionPoint) -> list[tuple[str, str | Text]]:
     return [
         ("asked in order", " → ".join(describing.order(point))),
         ("names", describing.names(point, str)),
         ("reads", ", ".join(point.reads) or "the whole state"),
+        ("current", describing.current(point)),
         ("the host's own", describing.host(point)),
         ("shares", describing.shares(point, str)),
         ("in doubt", describing.in_doubt(point)),

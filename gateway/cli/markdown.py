@@ -74,6 +74,7 @@ def _asks(point: DecisionPoint) -> str:
 def _section(point: DecisionPoint) -> str:
     facts = [
         ("State", ", ".join(map(_code, point.reads)) or "as it is given"),
+        ("Current", describing.current(point)),
         ("In doubt", describing.in_doubt(point, _code)),
         ("Variables", " → ".join(map(_code, describing.order(point)))),
         ("Names", describing.names(point, _code)),

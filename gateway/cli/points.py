@@ -124,6 +124,8 @@ def _as_data(point: DecisionPoint, plan: Plan) -> dict[str, Any]:
         "fallback": plan.fallback,
         "deadline": plan.deadline,
         "cache_seconds": plan.cache_seconds,
+        "inbox_wait_seconds": plan.inbox_wait,
+        "calculates": point.current is not None,
         "host_minimum": None if point.host is None else point.host.value,
         "shares": None if point.share is None or point.share.alone else point.share.group,
         "why": plan.why,
@@ -132,8 +134,11 @@ def _as_data(point: DecisionPoint, plan: Plan) -> dict[str, Any]:
 
 def _listed(session: Session, gateway: Gateway, plans: list[tuple[DecisionPoint, Plan]]) -> None:
     listed(plans)
-    if any(plan.provider == CURRENT for _, plan in plans):
-        screen.note((_about_current(session, gateway), screen.FAINT))
+    current = [point for point, plan in plans if plan.provider == CURRENT]
+    if current:
+        own = any(point.current is not None for point in current)
+        calculated = " A point with a calculator of its own needs neither." if own else ""
+        screen.note((f"{_about_current(session, gateway)}{calculated}", screen.FAINT))
 
 
 def _about_current(session: Session, gateway: Gateway) -> str:

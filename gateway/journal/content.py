@@ -207,7 +207,8 @@ class Content:
         """Make what is written of *entry*."""
         if isinstance(entry, Decided):
             asked = self._asked(entry.point, entry.ask, entry.language)
-            return DecisionRow(record=entry.record, kept=self._kept(entry), **asked)
+            kept = self.kept(entry.ask, entry.subject)
+            return DecisionRow(record=entry.record, kept=kept, **asked)
         if isinstance(entry, Shadowed):
             asked = self._asked(entry.point, entry.ask, entry.language)
             return ShadowRow(shadow=entry.shadow, **asked)
@@ -219,17 +220,25 @@ class Content:
             told["keys"] = self._keys.of(point, ask.questions, language)
         return told
 
-    def _kept(self, entry: Decided) -> Kept:
+    def kept(self, ask: Ask | None, about: str | None) -> Kept:
+        """
+        Give what may be kept of what was asked, and *about* whom.
+
+        Raises:
+            SetupError: The key's file holds no key.
+            OSError: It can be neither read nor made.
+
+        """
         if self._key is None:
             return Kept()
-        subject = None if entry.subject is None else self.subject(entry.subject)
-        if entry.ask is None:
+        subject = None if about is None else self.subject(about)
+        if ask is None:
             return Kept(subject=subject)
         return Kept(
             subject=subject,
-            digest=self._key.hashed("state", entry.ask.text),
-            state=self._masked(entry.ask) if self._keep == "full" else None,
-            structured=not isinstance(entry.ask.state, str),
+            digest=self._key.hashed("state", ask.text),
+            state=self._masked(ask) if self._keep == "full" else None,
+            structured=not isinstance(ask.state, str),
         )
 
     def _masked(self, ask: Ask) -> str | None:

@@ -137,8 +137,9 @@ def _shadow(row: ShadowRow) -> list[Part]:
     return [(shadows, columns)]
 
 
-def _feedback(row: FeedbackRow) -> list[Part]:
-    columns = {
+def feedback_columns(row: FeedbackRow) -> Columns:
+    """Take apart what was found out later."""
+    return {
         "id": row.id,
         "decision": row.of,
         "at": row.at,
@@ -146,7 +147,10 @@ def _feedback(row: FeedbackRow) -> list[Part]:
         "label": _json_or_none(row.label),
         "body": _json(row),
     }
-    return [(feedback, columns)]
+
+
+def _feedback(row: FeedbackRow) -> list[Part]:
+    return [(feedback, feedback_columns(row))]
 
 
 _TAKEN_APART: Mapping[type, Callable[[Any], list[Part]]] = {

@@ -8,57 +8,33 @@ locked, full or gone delays no decision and loses none: its rows wait in the spo
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-import msgspec
-
-from ..errors import SetupError, raise_all
+from ..inbox.watch import Watch
 from ..masking import Mask
-from .addresses import WHERE, Address, address
+from ..questions import Ask
+from .addresses import address
 from .backlog import Backlog
-from .content import Content, Keep, Key
+from .content import Content, Key
 from .entries import Entry
 from .exits import CLOSING, forget_all
+from .given import JournalSettings, beside, check, key_file, spool_of, waiting_in
 from .loader import Loader
-from .places import SPOOL, SPOOL_FIX, of_file, of_folder
+from .rows import Kept
 from .spool import Spool
 from .standing import Ledger, key_for
 from .store import Store
 from .writer import Writer
 
+__all__ = ["Journal", "JournalSettings", "Tell", "check", "key_file", "spool_of"]
+
 Tell: TypeAlias = Callable[[str, str, Mapping[str, Any]], None]
 """`tell(level, event, fields)`: says an event."""
-
-STATE = Path(".local", "state", "pointsman")  # of the user, where the XDG specification puts it
-
-
-class JournalSettings(msgspec.Struct, frozen=True):
-    """
-    What the variables of the journal say.
-
-    Attributes:
-        url: `sqlite:///path`, `sqlite:////absolute/path` or `postgresql://…`.
-        content: What is kept of subject and state.
-        key: Of their hashes, at least 16 characters; None: one is made beside a SQLite file.
-        spool: The folder where rows wait for the database, in a folder of their own for each
-            database; None: beside a SQLite file, else in the user's state folder.
-
-    """
-
-    url: str
-    content: Keep = "hash"
-    key: str | None = None
-    spool: Path | None = None
-
-    def __repr__(self) -> str:
-        return f"JournalSettings(content={self.content!r})"  # the rest holds secrets
 
 
 class Journal:
@@ -75,6 +51,7 @@ class Journal:
 
     Attributes:
         settings: As they were given.
+        watch: Looks for what persons have said.
 
     Raises:
         SetupError: The address is at fault, its library is missing, the key is too short, is
@@ -83,15 +60,15 @@ class Journal:
     """
 
     def __init__(self, settings: JournalSettings, *, mask: Mask | None = None, tell: Tell) -> None:
-        self.settings = settings
+        self.settings, self.watch = settings, Watch()
         made = address(settings.url)
         file = made.file
         self._url = settings.url if file is None else f"sqlite:///{quote(str(file))}"
-        self._spool = _spool(made, settings.spool)
+        self._spool = waiting_in(made, settings.spool)
         check(file, self._spool, settings)
         key = None
         if settings.content != "none":
-            key = Key(settings.key, file and _key_file(file), file)
+            key = Key(settings.key, file and beside(file), file)
         self._tell = tell
         self._key = key
         self._content = Content(settings.content, key, mask, _saying(tell))
@@ -177,6 +154,17 @@ class Journal:
         """
         return self._content.subject(subject)
 
+    def kept(self, ask: Ask | None, subject: str | None) -> Kept:
+        """
+        Give what may be kept of what was asked, and about whom, as the rows keep it.
+
+        Raises:
+            SetupError: The key's file holds no key.
+            OSError: It can be neither read nor made.
+
+        """
+        return self._content.kept(ask, subject)
+
     def store(self) -> Store:
         """
         Give the database, for reading; it closes with the journal.
@@ -204,71 +192,6 @@ class Journal:
         _inherited.append(self._writer)
         self._writer.abandon()
         self._begin()
-
-
-def spool_of(settings: JournalSettings) -> Path:
-    """
-    Name the folder where rows wait for the database; it need not be there.
-
-    Raises:
-        SetupError: The address is at fault, or this user has no home folder.
-
-    """
-    return _spool(address(settings.url), settings.spool)
-
-
-def key_file(settings: JournalSettings) -> Path | None:
-    """
-    Name the file of the key that is made where none is given; None for a server.
-
-    Raises:
-        SetupError: The address is at fault.
-
-    """
-    file = address(settings.url).file
-    return file and _key_file(file)
-
-
-def _key_file(file: Path) -> Path:
-    return file.with_name(f"{file.name}.key")
-
-
-def check(file: Path | None, spool: Path, given: JournalSettings) -> None:
-    """
-    Find what would lose rows later; nothing is made.
-
-    Raises:
-        SetupError: There can be no database there, no spool, or no key.
-
-    """
-    where = WHERE if given.spool is None and file is not None else SPOOL
-    faults = [of_folder(spool, where)]
-    if file is not None:
-        faults.append(of_file(file))
-        makes = given.key is None and given.content != "none"
-        if makes and not os.path.lexists(_key_file(file)):
-            faults.append(of_folder(file.parent, WHERE))
-    raise_all(dict.fromkeys(one for one in faults if one is not None))
-
-
-def _spool(made: Address, given: Path | None) -> Path:
-    """
-    Choose where rows wait: never where those for another database do.
-
-    Who connects, and how, may change: the rows go to the same place.
-    """
-    if given is None and made.file is not None:
-        return made.file.with_name(f"{made.file.name}.spool")
-    there = [made.query.get(name) for name in ("host", "port", "dbname", "options")]
-    told = repr([made.host, made.port or 5432, made.database, there])
-    name = f"spool-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-    if given is not None:
-        return (given / name).absolute()
-    try:
-        home = Path.home()
-    except RuntimeError:
-        raise SetupError.of(SPOOL, "this user has no home folder", SPOOL_FIX) from None
-    return home / STATE / name
 
 
 def _saying(tell: Tell) -> Callable[..., None]:

@@ -7,32 +7,35 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
-from . import claiming
+from . import boxing, claiming
 from .database import Database
-from .schema import attempts, decisions, exposures, feedback, shadows, standing, states
+from .schema import attempts, decisions, exposures, feedback, inbox, shadows, standing, states
 
 PART = 500  # decisions removed at once; in between, others may write
 
 
 class Removed(NamedTuple):
-    """How many decisions were removed, and how many that stood."""
+    """How many decisions were removed, how many that stood, how many that were for a person."""
 
     decisions: int
     standing: int
+    inbox: int = 0
 
 
 def forget(database: Database, subject: str) -> Removed:
     """Remove what was decided about *subject*, a keyed hash."""
+    boxed = boxing.remove(database, inbox.c.subject == subject)
     removed = _remove(database, decisions.c.subject == subject)
     with database.transaction("remove") as connection:
         connection.execute(delete(exposures).where(exposures.c.subject == subject))
     stood = claiming.remove(database, standing.c.subject == subject)
     database.tidy()
-    return Removed(removed, stood)
+    return Removed(removed, stood, boxed)
 
 
 def prune(database: Database, before: float) -> Removed:
     """Remove what was decided before a time, and what came before it to decisions unknown."""
+    boxed = boxing.remove(database, inbox.c.at < before)
     removed = _remove(database, decisions.c.at < before)
     for table in (shadows, feedback):
         alone = ~select(decisions.c.id).where(decisions.c.id == table.c.decision).exists()
@@ -42,7 +45,7 @@ def prune(database: Database, before: float) -> Removed:
         connection.execute(delete(exposures).where(exposures.c.at < before, ~_still_there()))
     stood = claiming.remove(database, standing.c.at < before)
     database.tidy()
-    return Removed(removed, stood)
+    return Removed(removed, stood, boxed)
 
 
 def _still_there() -> ColumnElement[bool]:

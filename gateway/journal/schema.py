@@ -21,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision of `migrations/versions`; a database that says so is up to date."""
 
 VERSIONS = "journal_version"
@@ -167,6 +167,23 @@ standing = Table(
     Index("standing_by_time", "at"),
 )
 """How decisions ended that are made once; `id` and `subject` are keyed hashes."""
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _number("at"),
+    _text("point"),
+    _text("subject", null=True),
+    _text("body"),
+    _text("resolution", null=True),
+    _text("resolved_by", null=True),
+    _text("note", null=True),
+    _number("resolved_at", null=True),
+    Index("inbox_by_subject", "subject"),
+    Index("inbox_by_time", "at", "id"),
+)
+"""What waits for a person, and what one said; `id` is the decision's, `resolution` is JSON."""
 
 access_keys = Table(
     "access_keys",

@@ -17,6 +17,7 @@ from .rows import Row, Trail
 from .troubles import StoreDown
 
 if TYPE_CHECKING:
+    from .boxing import Box
     from .database import Database
     from .removing import Removed
 
@@ -229,6 +230,12 @@ class Store:
 
         return claiming.claim(self._database, row, over)
 
+    def inbox(self) -> Box:
+        """Give what waits for a person, and what was said to it."""
+        from . import boxing
+
+        return boxing.Box(self._database)
+
     def forget(self, subject: str) -> Removed:
         """
         Remove the decisions about a subject, with all that belongs to them.
@@ -237,7 +244,7 @@ class Store:
             subject: Keyed hash of the subject.
 
         Returns:
-            How many decisions were removed, and how many that stood.
+            How many decisions were removed, that stood, and that were for a person.
 
         Raises:
             StoreDown: The database cannot be reached; what was removed so far stays removed.
@@ -255,7 +262,7 @@ class Store:
             before: Seconds since the epoch.
 
         Returns:
-            How many decisions were removed, and how many that stood.
+            How many decisions were removed, that stood, and that were for a person.
 
         Raises:
             StoreDown: The database cannot be reached; what was removed so far stays removed.

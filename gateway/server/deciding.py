@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import HumanNeeded, NoAnswer, Reason, SetupError
+from ..errors import DeclarationError, HumanNeeded, JournalDown, NoAnswer, Reason, SetupError
 from ..questions import Choice, Question
 from ..wire.requests import BadRequest
 from .dialects import Dialect
 from .faults import REFUSALS, Problem, problem_of, undecided, unknown
 from .house import POINT, House
 from .matching import matched
-from .replies import answers_of, cost_of, stated, told, told_unanswered, unbilled, usage_of
+from .replies import (
+    answers_of,
+    cost_of,
+    counting,
+    stated,
+    told,
+    told_unanswered,
+    unbilled,
+    usage_of,
+)
 from .visits import Response, Visit
 
 if TYPE_CHECKING:
@@ -60,6 +69,11 @@ class Deciding:
             return self._unanswered(asked, prepared, fault)
         except HumanNeeded:
             raise undecided() from None
+        except DeclarationError as error:  # of the state that a calculator reads
+            raise Problem(400, "state_mismatch", str(error), param="state") from None
+        except JournalDown:
+            message = "a person must decide, and the question cannot be kept now"
+            raise Problem(503, "journal_down", message, again=True) from None
         finally:
             visit.cost = cost_of(prepared.attempts)
             visit.unbilled = unbilled(prepared.attempts)
@@ -95,6 +109,8 @@ class Deciding:
                 self._house.tell_once("server.misconfigured", **msgspec.structs.asdict(fault))
             message = "this server is not set up to decide this"
             raise Problem(503, "misconfigured", message, param="model") from None
+        except DeclarationError as error:
+            raise Problem(400, "state_mismatch", str(error), param="state") from None
 
     def _of_point(self, asked: Asked, subject: str | None) -> tuple[Prepared, Asked]:
         gateway = self._house.gateway
@@ -102,7 +118,7 @@ class Deciding:
         if point is None:
             raise unknown()
         match = matched(point, asked, gateway.settings.globals.language)
-        prepared = gateway.prepared(point, match.ask, subject=subject)
+        prepared = gateway.prepared(point, match.ask, subject=subject, state=asked.state)
         if not match.shown:
             prepared.uncertify()
         return prepared, match.asked
@@ -127,7 +143,7 @@ class Deciding:
         said, usage = told(decision, asked.called), usage_of(decision.attempts)
         if not self._dialect.refuses:
             _answerable(asked, decision)
-        content = self._written(asked, decision.answers, said, usage)
+        content = self._written(asked, counting(asked.questions, decision), said, usage)
         return Response(200, content, decision.record.id, decision.provider, said["reason"])
 
     def _unanswered(self, asked: Asked, prepared: Prepared, fault: NoAnswer) -> Response:

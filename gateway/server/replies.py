@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..answers import Answer, Chosen, Held, RawAnswer, Scored, Stated, Usage
 from ..errors import Reason
 from ..questions import Choice, Outcome, Predicate, Question
+from ..recording import outcome_of
 from ..settings import CURRENT
 
 if TYPE_CHECKING:
@@ -38,6 +39,29 @@ def _raw(question: Question, answer: Answer | None) -> RawAnswer | None:
     index = question.index(float(value))
     top = float(len(question.levels) - 1)
     return Scored(min(max(index, 0.0), top), levels, answer.reported)
+
+
+def counting(asked: Mapping[str, Question], decision: Decision[Any]) -> Mapping[str, Answer]:
+    """
+    Give the answers as they count; one that a calculator, a person or a rule gives has no number.
+
+    Args:
+        asked: Question → question.
+        decision: As it was made.
+
+    """
+    outcome, answers = decision.record.outcome, decision.answers
+    if decision.undecided or outcome is None or outcome == outcome_of(answers):
+        return answers
+    named: Mapping[str, Any] = (
+        outcome if isinstance(outcome, Mapping) else dict.fromkeys(asked, outcome)
+    )
+    given = {name: answers.get(name) for name in asked}
+    return {
+        name: one if one is not None and one.value == named.get(name) else Answer(value=named[name])
+        for name, one in given.items()
+        if name in named
+    }
 
 
 def stated(decision: Decision[Any]) -> bool:
@@ -91,7 +115,8 @@ def told(decision: Decision[Any], called: Mapping[str, str]) -> dict[str, Any]:
     sources = {name: answers[one].source for one, name in called.items() if one in answers}
     if not COMMON.issuperset(sources.values()):
         said["sources"] = sources
-    if record.undecided or stated(decision):
+    numberless = record.outcome is not None and record.outcome != outcome_of(answers)
+    if record.undecided or numberless or stated(decision):
         said["outcome"] = _plain(record.outcome)
     return said
 

@@ -195,7 +195,7 @@ _MET: Schema = {
         },
         outcome={
             "description": "What is safe to act on where nobody decided; or what was decided, "
-            "where a truth came without a probability."
+            "where it came without a number: a truth, a calculation, a rule's or a person's word."
         },
         sources={"type": "object", "additionalProperties": TEXT},
     ),

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from ..engine import consult
-from ..errors import JournalDown
 from ..forks import Lock
 from ..records import Decision
-from ..steps import Apart
+from .confirming import apart
 from .identity import identity_of
 from .stood import Claim, Held, copied, held_of, lasting
 from .waiters import Waiters
@@ -29,11 +26,8 @@ if TYPE_CHECKING:
     from ..wiring import Wiring
 
 D = TypeVar("D", bound="Decision[Any] | None")
-T = TypeVar("T")
 
 MOST = 100_000  # that are remembered: who resumes after so many others finds it in the journal
-PATIENCE = 5.5  # seconds for the journal; its own words, if it has any, come after 5
-LEAST = 1.0  # that it has in any case: a decision that is late must be written, too
 
 
 class Standing:
@@ -130,7 +124,7 @@ def _known(wiring: Wiring, case: Case, identity: str) -> Flow[Held | None]:
     held = standing.known(identity)
     if journal is None or not (held is None or held.open):
         return held
-    found = yield from _apart(standing, case, partial(_read, standing, journal, identity))
+    found = yield from apart(standing.waiters, case, partial(_read, standing, journal, identity))
     return found or held
 
 
@@ -147,16 +141,8 @@ def _settled(wiring: Wiring, case: Case, identity: str, held: Held) -> Flow[Held
         return standing.keep(identity, held)
     claim = Claim(identity, case.call.subject, held.stood, written)
     work = partial(_write, standing, journal, claim, held)
-    held = yield from _apart(standing, case, work)
+    held = yield from apart(standing.waiters, case, work)
     return held
-
-
-def _apart(standing: Standing, case: Case, work: Callable[[], T]) -> Flow[T]:
-    left = PATIENCE if case.call.deadline is None else case.call.deadline - time.monotonic()
-    seconds = max(LEAST, min(PATIENCE, left))
-    with _confirmed(case, seconds):
-        done: T = yield Apart(partial(standing.waiters.begin, work), seconds)
-    return done
 
 
 def _read(standing: Standing, journal: Journal, identity: str) -> Held | None:
@@ -168,31 +154,6 @@ def _write(standing: Standing, journal: Journal, claim: Claim, held: Held) -> He
     stood = journal.ledger().claim(claim)
     ours = stood.record.id == held.stood.record.id
     return standing.keep(claim.identity, held if ours else Held(stood))
-
-
-@contextmanager
-def _confirmed(case: Case, seconds: float) -> Generator[None]:
-    """
-    Never let a database that is down stand for one that knows nothing.
-
-    Raises:
-        JournalDown: It cannot be reached, or not in so many *seconds*.
-
-    """
-    from ..journal.troubles import StoreDown
-
-    try:
-        yield
-    except StoreDown as down:
-        raise JournalDown(case.point.name, str(down), down.fix) from None
-    except TimeoutError:
-        problem = f"its database did not answer within {seconds:.1f} s"
-        fix = "See to its server, its locks and the network between"
-        raise JournalDown(case.point.name, problem, fix) from None
-    except OSError as error:  # the key beside the journal
-        problem = f"its key cannot be read ({error.strerror or type(error).__name__})"
-        fix = "Let the journal's folder be read and written"
-        raise JournalDown(case.point.name, problem, fix) from None
 
 
 def _given(wiring: Wiring, case: Case, held: Held) -> Any:  # noqa: ANN401 - a decision, or None

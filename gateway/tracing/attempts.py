@@ -13,7 +13,6 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from ..errors import NoAnswer, Reason
 from ..settings import CURRENT
-from ..steps import AskProvider
 from . import attributes, names
 from .carrying import Carries, carried
 
@@ -60,21 +59,19 @@ class Asked(Within):
 
     Args:
         tracing: Of the gateway.
-        step: What is asked of whom.
+        lane: Whom it asks.
         at: Its place among the attempts of its decision.
         point: For which decision point.
         around: The context of the decision's span.
 
     """
 
-    def __init__(
-        self, tracing: Tracing, step: AskProvider, at: int, point: str, around: Context
-    ) -> None:
-        self._tracing, self._lane, self.at, self._point = tracing, step.lane, at, point
-        self._started = tracing.safe(attributes.of_lane, step.lane, point) or {}
-        self._remote = step.lane.shape == "exchange"
+    def __init__(self, tracing: Tracing, lane: Lane, at: int, point: str, around: Context) -> None:
+        self._tracing, self._lane, self.at, self._point = tracing, lane, at, point
+        self._started = tracing.safe(attributes.of_lane, lane, point) or {}
+        self._remote = lane.shape == "exchange"
         kind = SpanKind.CLIENT if self._remote else SpanKind.INTERNAL
-        self._span = tracing.begun(f"ask {step.lane.name}", around, kind, self._started)
+        self._span = tracing.begun(f"ask {lane.name}", around, kind, self._started)
         super().__init__(set_span_in_context(self._span, around), self)
 
     def leaves(self, lane: Lane, ask: Ask) -> None:

@@ -74,7 +74,7 @@ class Traced:
             return Ran(self._tracing, self._case.point.name, self._around)
         assert type(step) is AskProvider
         at, point = len(self._case.attempts), self._case.point.name
-        self._asked = Asked(self._tracing, step, at, point, self._around)
+        self._asked = Asked(self._tracing, step.lane, at, point, self._around)
         return self._asked
 
     def _settle(self) -> None:

@@ -23,13 +23,14 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from ..engine import Flow, drive_async, drive_sync
 from ..forks import Lock
 from . import attributes
-from .attempts import Within, ended_as
+from .attempts import Asked, Within, ended_as
 from .safety import Safe, Say
 from .spans import NANO, Traced
 
 if TYPE_CHECKING:
     from ..cases import Case
     from ..records import Decision, Shadow
+    from ..resilience import Lane
     from ..steps import Step
     from .attributes import Attributes
     from .metering import Meters
@@ -74,6 +75,10 @@ class Tracing:
             end = await drive_async(flow, traced.async_(perform))
             traced.end = end
         return end
+
+    def heard(self, lane: Lane, point: str) -> Asked:
+        """Trace one ask within a decision that is under way, below whatever span runs here."""
+        return Asked(self, lane, 0, point, get_current())
 
     def begun(
         self,

@@ -147,6 +147,23 @@ def values(text: str) -> Mapping[str, Found]:
     return found
 
 
+def bare(text: str) -> str:
+    """
+    Take thoughts and a fence off what was written; what is left is not read.
+
+    Raises:
+        NoAnswer: `malformed`: thoughts that do not end, or nothing besides.
+
+    """
+    try:
+        left = text[_begins(text) :].strip()
+    except ValueError:
+        raise NoAnswer(Reason.MALFORMED) from None
+    if not (left := left.removesuffix(FENCE).strip()):
+        raise NoAnswer(Reason.MALFORMED)
+    return left
+
+
 def _begins(text: str) -> int:
     """Say where the object begins, behind thoughts and a fence."""
     at = _next(text, 0)

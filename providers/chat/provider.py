@@ -9,6 +9,7 @@ server lists no log-probabilities, the confidence is missing.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,11 +17,11 @@ import msgspec
 
 from ...gateway.answers import Reply, Usage
 from ...gateway.errors import NoAnswer, Reason, SetupError
-from ...gateway.plugins import HttpRequest, HttpResponse, Limits
+from ...gateway.plugins import HttpRequest, HttpResponse, Limits, Written
 from ...gateway.remote import is_served_as_asked, kept_from_the_clear, variable_of
 from ...gateway.wire.faults import fault_of, is_final
-from .completions import bill, written
-from .prompts import messages, schema
+from .completions import bare, bill, written
+from .prompts import messages, schema, told
 from .reading import reply_of
 from .settings import ChatSettings, extras
 from .slots import slots_of
@@ -28,7 +29,7 @@ from .slots import slots_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...gateway.plugins import Call, Setup
+    from ...gateway.plugins import Call, Draft, Setup
     from ...gateway.questions import Ask
     from .slots import Slot
 
@@ -46,6 +47,7 @@ class Chat:
         model: As configured.
         url: Where it asks.
         timeout: Seconds for all attempts together.
+        write_timeout: As `timeout`, for a text.
         attempts: How often a request may be sent.
 
     """
@@ -56,6 +58,7 @@ class Chat:
         self.name = name
         self.model = settings.model
         self.timeout = settings.timeout_seconds
+        self.write_timeout = settings.write_timeout_seconds
         self.attempts = settings.max_attempts
         self._settings = settings
         self.url = f"{settings.base_url.rstrip('/')}/chat/completions"
@@ -72,20 +75,40 @@ class Chat:
 
         """
         slots = slots_of(ask)
-        body = msgspec.json.encode(self._body(ask, slots))
-        response = yield HttpRequest("POST", self.url, self._headers(), body, is_final)
+        response, billed = yield from self._posted(self._body(ask, slots))
+        with _charged(billed):
+            reply = reply_of(written(response.content), slots, self._settings.confidence)
+        return msgspec.structs.replace(
+            reply, model=billed.model, usage=billed.usage, request_id=billed.request_id
+        )
+
+    def write(self, draft: Draft, call: Call) -> Generator[HttpRequest, HttpResponse, Written]:
+        """
+        Write by one POST.
+
+        Raises:
+            NoAnswer: As `exchange`; `incomplete` where the text was cut off.
+
+        """
+        response, billed = yield from self._posted(self._draft_body(draft))
+        with _charged(billed):
+            text = bare(written(response.content).text)
+        return Written(
+            text=text, model=billed.model, usage=billed.usage, request_id=billed.request_id
+        )
+
+    def _posted(
+        self, body: Mapping[str, Any]
+    ) -> Generator[HttpRequest, HttpResponse, tuple[HttpResponse, Reply]]:
+        """Send *body*; give what came back, and what it cost."""
+        content = msgspec.json.encode(body)
+        response = yield HttpRequest("POST", self.url, self._headers(), content, is_final)
         if response.status != 200:  # noqa: PLR2004 - the only success of this call
             raise fault_of(response)
         billed = self._billed(response)
         if not is_served_as_asked(self._settings.served_as or self.model, billed.model):
             raise NoAnswer(Reason.MISMATCHED, reply=billed)
-        try:
-            reply = reply_of(written(response.content), slots, self._settings.confidence)
-        except NoAnswer as fault:
-            raise NoAnswer(fault.reason, operator=fault.operator, reply=billed) from None
-        return msgspec.structs.replace(
-            reply, model=billed.model, usage=billed.usage, request_id=billed.request_id
-        )
+        return response, billed
 
     def _headers(self) -> Mapping[str, str]:
         key, plain = self._settings.api_key, {"content-type": "application/json"}
@@ -96,8 +119,25 @@ class Chat:
     def _body(self, ask: Ask, slots: Sequence[Slot]) -> Mapping[str, Any]:
         sure = self._settings.confidence == "self_reported"
         body = {**self._fixed, "messages": messages(ask, slots, sure=sure)}
+        return self._finished(body, "decision", schema(slots, sure=sure))
+
+    def _draft_body(self, draft: Draft) -> Mapping[str, Any]:
+        said = self._settings
+        body = {**self._fixed, "messages": told(draft, whole=said.format != "schema")}
+        for name in ("logprobs", "top_logprobs"):
+            body.pop(name, None)
+        body["temperature"] = said.write_temperature
+        bounds = [one for one in (said.max_tokens, draft.max_tokens) if one is not None]
+        if bounds:
+            body[_bound(said)] = min(bounds)
+        return self._finished(body, draft.task, draft.schema)
+
+    def _finished(
+        self, body: dict[str, Any], name: str, schema: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Add the form that the server is to keep, and what the operator adds or takes out."""
         if self._settings.format == "schema":
-            named = {"name": "decision", "strict": True, "schema": schema(slots, sure=sure)}
+            named = {"name": name, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         body.update(self._extra)
         return {name: value for name, value in body.items() if value is not None}
@@ -120,10 +160,23 @@ def _fixed(settings: ChatSettings) -> Mapping[str, Any]:
     if settings.format == "object":
         body["response_format"] = {"type": "json_object"}
     if settings.max_tokens is not None:
-        host = f".{urlsplit(settings.base_url).hostname}"
-        renamed = host.endswith(BY_OPENAI)
-        body["max_completion_tokens" if renamed else "max_tokens"] = settings.max_tokens
+        body[_bound(settings)] = settings.max_tokens
     return body
+
+
+def _bound(settings: ChatSettings) -> str:
+    """Name the field that bounds what is written."""
+    host = f".{urlsplit(settings.base_url).hostname}"
+    return "max_completion_tokens" if host.endswith(BY_OPENAI) else "max_tokens"
+
+
+@contextmanager
+def _charged(billed: Reply) -> Generator[None]:
+    """Let what is no answer be paid for, too."""
+    try:
+        yield
+    except NoAnswer as fault:
+        raise NoAnswer(fault.reason, operator=fault.operator, reply=billed) from None
 
 
 def _priced(usage: Usage, settings: ChatSettings) -> Usage:

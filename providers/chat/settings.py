@@ -51,6 +51,9 @@ class ChatSettings(BaseSettings):
             (a deployment, a file); absent: `model`, with a version or date behind it or not.
         timeout_seconds: For all attempts together.
         max_attempts: How often a request may be sent.
+        write_timeout_seconds: As `timeout_seconds`, where a text is written instead of an answer.
+        write_temperature: Of texts that are written, so that two of one draft may differ; absent:
+            the server's own. Answers are always asked for at 0.
         confidence: Where numbers come from.
         top_logprobs: How many alternatives of a token are asked for; OpenAI lists up to 20,
             others up to 5 or 8.
@@ -70,6 +73,8 @@ class ChatSettings(BaseSettings):
     served_as: str | None = None
     timeout_seconds: float = Field(15, gt=0, allow_inf_nan=False)
     max_attempts: int = Field(2, ge=1, le=5)
+    write_timeout_seconds: float = Field(60, gt=0, allow_inf_nan=False)
+    write_temperature: float | None = Field(None, ge=0, le=2, allow_inf_nan=False)
     confidence: Confidence = "log_probabilities"
     top_logprobs: int = Field(20, ge=1, le=20)
     format: Format = "schema"

@@ -215,6 +215,8 @@ def _removed(removed: Removed, purged: aside.Purged) -> None:
     if removed.standing:
         told = f"{removed.standing:,} decisions that stood were removed too"
         screen.note(f"{told}: their calls are decided anew.")
+    if removed.inbox:
+        screen.note(f"{removed.inbox:,} questions to persons were removed too.")
     if purged.removed:
         screen.note(f"{purged.removed:,} rows that no database took were removed too.")
     if purged.unknown:
