@@ -11,6 +11,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..gateway.plugins import hookimpl
+from .convergence import (
+    CONVERGENCE,
+    COUNCIL,
+    DEBATE_ESCALATION,
+    DEBATE_LANE,
+    Convergence,
+    ConvergenceState,
+    Council,
+    CouncilState,
+    DebateLane,
+    Escalation,
+    EscalationState,
+    LaneState,
+    convergence_of,
+    council_of,
+    escalation_of,
+    lane_of,
+)
 from .extraction import Candidate, Parameters
 from .goals import MULTI_INTENT, MultiIntentState, usable
 from .guardrails import Action, Rail, guardrail, on_output, rail
@@ -112,6 +130,10 @@ if TYPE_CHECKING:
     from ..gateway.points import DecisionPoint
 
 __all__ = [
+    "CONVERGENCE",
+    "COUNCIL",
+    "DEBATE_ESCALATION",
+    "DEBATE_LANE",
     "GLOBAL_SUPERVISOR",
     "GUARDRAIL_AOFERTA",
     "GUARDRAIL_COER",
@@ -149,7 +171,14 @@ __all__ = [
     "ConfirmationState",
     "Continuity",
     "ContinuityState",
+    "Convergence",
+    "ConvergenceState",
+    "Council",
+    "CouncilState",
+    "DebateLane",
     "Destination",
+    "Escalation",
+    "EscalationState",
     "EvidenceState",
     "ExpectedInput",
     "ExpectedInputState",
@@ -161,6 +190,7 @@ __all__ = [
     "InterruptionState",
     "JudgedState",
     "Judgement",
+    "LaneState",
     "LeakState",
     "MultiIntentState",
     "OfferState",
@@ -193,12 +223,16 @@ __all__ = [
     "confidence_of",
     "confirmation",
     "continuity",
+    "convergence_of",
+    "council_of",
     "destination",
+    "escalation_of",
     "expected_input",
     "guardrail",
     "interruption",
     "judge",
     "judged",
+    "lane_of",
     "on_output",
     "rail",
     "reentry",
@@ -241,6 +275,10 @@ def pointsman_points() -> Sequence[DecisionPoint]:
         JUDGE_ALUC,
         JUDGE_RQLT,
         JUDGE_LLM_JUDGE,
+        DEBATE_LANE,
+        CONVERGENCE,
+        DEBATE_ESCALATION,
+        COUNCIL,
     )
 
 
