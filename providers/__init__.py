@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..gateway.masking import MaskOffer
 from ..gateway.plugins import Offer, hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..gateway.masking import Mask
     from ..gateway.plugins import Make
@@ -26,6 +26,12 @@ HOSTED = (
     "systemone",
 )
 """The hosted deciders, as the table in `decisions_api/endpoints.py` calls them."""
+
+DELIBERATED = 0.6
+"""
+The least confidence of those who deliberate: three of three who agree are worth 0.8, two of three
+0.6; the numbers of a single decider say more than that.
+"""
 
 
 def _current() -> Make:
@@ -63,6 +69,30 @@ def _pii() -> Mask:
     return pii
 
 
+def _committee() -> Make:
+    from .deliberation.committee import committee
+
+    return committee
+
+
+def _debate() -> Make:
+    from .deliberation.dynamics import debate
+
+    return debate
+
+
+def _debate_command() -> Any:  # noqa: ANN401 - Typer is there only with the command
+    from .deliberation.commands.debate import app
+
+    return app
+
+
+def _compare_arms_command() -> Any:  # noqa: ANN401 - the same
+    from .deliberation.comparing.command import app
+
+    return app
+
+
 @hookimpl
 def pointsman_providers() -> Sequence[Offer]:
     """Offer the built-in providers."""
@@ -71,6 +101,8 @@ def pointsman_providers() -> Sequence[Offer]:
         Offer("local", _local, extra="pointsman[local]"),
         *map(_hosted, HOSTED),
         Offer("chat", _chat),
+        Offer("committee", _committee, minimum=DELIBERATED),
+        Offer("debate", _debate, minimum=DELIBERATED),
     )
 
 
@@ -78,3 +110,9 @@ def pointsman_providers() -> Sequence[Offer]:
 def pointsman_masks() -> Sequence[MaskOffer]:
     """Offer the built-in masks."""
     return (MaskOffer("pii", _pii, extra="pointsman[pii]"),)
+
+
+@hookimpl
+def pointsman_commands() -> Mapping[str, Callable[[], Any]]:
+    """Offer the commands of those who deliberate."""
+    return {"debate": _debate_command, "compare-arms": _compare_arms_command}

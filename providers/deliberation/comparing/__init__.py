@@ -1,0 +1,1 @@
+"""Arms of an experiment, tried on the same items: what is a debate worth here, for its cost."""

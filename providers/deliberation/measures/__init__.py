@@ -1,0 +1,1 @@
+"""The formulas of deliberation: pure functions over votes, numbers, positions and costs."""
