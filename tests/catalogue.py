@@ -14,7 +14,9 @@ Vector = dict[str, Any]
 VECTORS = Path(__file__).parent / "vectors" / "decision-points.jsonl"
 ALL: list[Vector] = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()]
 NAMED = {f"{vector['point']}-{vector['language']}-{at}": vector for at, vector in enumerate(ALL)}
-CATALOGUE = {point.name: point for point in pointsman_points()}
+EVERY = {point.name: point for point in pointsman_points()}
+CATALOGUE = {name: point for name, point in EVERY.items() if not point.internal}
+"""The points that hosts ask, which the vectors are about; a debate asks the others itself."""
 
 REASON_CODE = "reason_code"  # asked beside the vectors' questions (A24)
 

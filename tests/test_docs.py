@@ -15,6 +15,8 @@ from pointsman.gateway.variables import GLOBALS, PointVariables
 from pointsman.providers.chat.settings import ChatSettings
 from pointsman.providers.decisions_api import ENDPOINTS, Endpoint, JevSettings
 from pointsman.providers.decisions_api.endpoints import DIALECTS
+from pointsman.providers.deliberation.committee import CommitteeSettings
+from pointsman.providers.deliberation.dynamics import DebateSettings
 from pointsman.providers.local.provider import LocalSettings
 
 ROOT = Path(__file__).parent.parent
@@ -62,9 +64,12 @@ def test_every_variable_of_a_hosted_decider_stands_in_its_page_and_the_example(
     assert re.search(rf"^# {variable}=", EXAMPLE, re.MULTILINE)
 
 
+MINIMUMS = {"CHAT_MIN_CONFIDENCE", "COMMITTEE_MIN_CONFIDENCE", "DEBATE_MIN_CONFIDENCE"}
 ELSEWHERE = {
     **{f"CHAT_{name.upper()}": "chat.md" for name in ChatSettings.model_fields},
     **{f"SERVER_{name.upper()}": "deployment.md" for name in ServerSettings.model_fields},
+    **{f"COMMITTEE_{name.upper()}": "committee.md" for name in CommitteeSettings.model_fields},
+    **{f"DEBATE_{name.upper()}": "debate.md" for name in DebateSettings.model_fields},
 }
 
 
@@ -131,7 +136,8 @@ def test_the_page_about_the_points_is_what_the_command_prints() -> None:
 
 
 def test_readers_are_told_how_many_points_there_are() -> None:
-    assert len(pointsman_points()) == 29
+    internal = [point.internal for point in pointsman_points()]
+    assert (internal.count(False), internal.count(True)) == (29, 4)
     for page in ("README.md", "CHANGELOG.md", "docs/decisions.md"):
         assert "Twenty-nine" in (ROOT / page).read_text("utf-8")
 
@@ -157,7 +163,7 @@ def test_the_example_file_names_nothing_that_is_not_there() -> None:
     points = {name for name in named if name.startswith("DECISION_") and name not in GLOBALS}
     endings = tuple(f"_{field.upper()}" for field in PointVariables.model_fields)
     assert all(name.endswith(endings) for name in points)
-    assert named - points <= {*VARIABLES, *HOSTED, *ELSEWHERE, "CHAT_MIN_CONFIDENCE"}
+    assert named - points <= {*VARIABLES, *HOSTED, *ELSEWHERE, *MINIMUMS}
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ from upstream import WAYS, asked, decides, failing, hosted
 
 Gateways = Callable[..., Gateway]
 RUDE = Predicate("Is it rude?")
+OURS = {"DECISION_INBOX": "off"}  # who asks a person does so itself
 IS, IS_NOT = True, False
 COLOURS = pytest.mark.parametrize("colour", ["sync", "async"])
 POLITE = DecisionPoint(
@@ -198,7 +199,7 @@ def test_a_person_is_asked_for(
 ) -> None:
     """Recorded and collected first, then raised; what is raised says no word of the state."""
     recorder = Recorder()
-    gateway = gateway_of({"DECISION_FALLBACK_TO_CURRENT": fallback}, observers=[recorder])
+    gateway = gateway_of({**OURS, "DECISION_FALLBACK_TO_CURRENT": fallback}, observers=[recorder])
     guard = Guard(gateway, "RUDE", RUDE, on_undecided="human")
     with (
         gateway.override({"RUDE": "current" if fails is None else scripted(fails)}),
@@ -220,7 +221,7 @@ def test_a_person_is_asked_for(
 
 def test_a_person_may_be_asked_for_wherever_nobody_decides(gateway_of: Gateways) -> None:
     """`human` is for any point: a declaration of several questions says it too."""
-    gateway = gateway_of()
+    gateway = gateway_of(OURS)
     team = Ask("x", {"team": Choice("Which?", ["a", "b"]), "sure": RUDE})
     point = DecisionPoint(name="TEAM", questions={"en": team.questions}, on_undecided="human")
 
@@ -284,7 +285,7 @@ def test_what_cannot_be_sent_ends_as_it_was_told(
 def test_what_cannot_be_sent_is_for_today_or_for_a_person(
     gateway_of: Gateways, colour: str, held: Any, *, said: bool
 ) -> None:
-    gateway, shown = gateway_of(), list[Any]()
+    gateway, shown = gateway_of(OURS), list[Any]()
     state = {"held": held}
 
     def own(state: Any) -> bool:
@@ -585,7 +586,7 @@ def test_a_guardrail_asks_one_predicate(gateway_of: Gateways, question: Any) -> 
     with pytest.raises(PointsmanError, match="predicate"):
         Guard(gateway_of(), "RUDE", question, on_undecided="block")
     with pytest.raises(SetupError, match="one Predicate"):
-        Guard(gateway_of(), "RUDE", question, on_undecided="human")
+        Guard(gateway_of(OURS), "RUDE", question, on_undecided="human")
 
 
 def test_an_unknown_name_needs_a_question(gateway_of: Gateways) -> None:
@@ -633,7 +634,7 @@ def test_the_subject_is_the_given_or_the_sessions(gateway_of: Gateways, colour: 
 @pytest.mark.parametrize("how", ["block", "allow", "human", "current"])
 def test_a_ruling_stands(gateway_of: Gateways, colour: str, how: Any) -> None:
     """Frameworks §6.1: what was ruled of a call is ruled of it again, whoever decides by then."""
-    gateway = gateway_of()
+    gateway = gateway_of(OURS)
     given: dict[str, Any] = {"current": own} if how == "current" else {"on_undecided": how}
     guard = Guard(gateway, "RUDE", RUDE, **given)
     call: dict[str, Any] = {"subject": "s", "once": ("call-1", {"to": "you"})}
@@ -667,9 +668,9 @@ SAID = {"block": "blocked", "allow": "allowed", "human": "left to a person"}
 @pytest.mark.parametrize("how", SAID)
 def test_check_says_where_nobody_decides(gateway_of: Gateways, how: Any) -> None:
     """A new guardrail under `current` is no guardrail yet."""
-    gateway = gateway_of()
+    gateway = gateway_of(OURS)
     Guard(gateway, "RUDE", RUDE, on_undecided=how)
-    switched = gateway_of({"DECISION_RUDE_PROVIDER": "local"})
+    switched = gateway_of({**OURS, "DECISION_RUDE_PROVIDER": "local"})
     Guard(switched, "RUDE", RUDE, on_undecided=how)
 
     (fault,) = gateway.check()
@@ -685,7 +686,7 @@ def test_its_point_is_listed_with_what_happens_in_doubt(
     gateway_of: Gateways, name: str, how: Any
 ) -> None:
     """Whoever asks it by name, as a tool does, is told what the guardrail would do."""
-    gateway = gateway_of()
+    gateway = gateway_of(OURS)
     guard = Guard(gateway, name, RUDE if name == "RUDE" else None, on_undecided=how)
 
     assert gateway.points[name] is guard.point

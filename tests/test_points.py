@@ -18,6 +18,7 @@ import pytest
 from catalogue import (
     ALL,
     CATALOGUE,
+    EVERY,
     NAMED,
     REASON_CODE,
     Vector,
@@ -52,11 +53,13 @@ Gateways = Callable[..., Gateway]
 
 each_vector = pytest.mark.parametrize("vector", NAMED.values(), ids=NAMED)
 each_point = pytest.mark.parametrize("point", CATALOGUE.values(), ids=CATALOGUE)
+every_point = pytest.mark.parametrize("point", EVERY.values(), ids=EVERY)
 
 
 def test_the_catalogue_holds_every_point_of_the_vectors_in_their_order() -> None:
     assert list(CATALOGUE) == list(dict.fromkeys(vector["point"] for vector in ALL))
-    assert list(discover().points) == list(CATALOGUE)
+    assert list(discover().points) == list(EVERY)
+    assert list(EVERY)[: len(CATALOGUE)] == list(CATALOGUE)
     for name in CATALOGUE:
         assert {one["language"] for one in ALL if one["point"] == name} == {"en", "pt"}
 
@@ -355,7 +358,7 @@ SPOKEN = {
 }
 
 
-@each_point
+@every_point
 def test_a_point_speaks_both_languages_alike(point: DecisionPoint) -> None:
     """Same names, kinds, options and number of levels; other words."""
     english, portuguese = point.questions["en"], point.questions["pt"]
@@ -395,7 +398,8 @@ def test_the_four_points_are_declared_in_their_final_form() -> None:
     assert GUARDRAIL_PINJ.safe is False
     assert GUARDRAIL_PINJ.blocks is True
     assert JUDGE_RQLT.safe == 0.0
-    assert not any(point.internal for point in CATALOGUE.values())
+    internal = {"DEBATE_LANE", "CONVERGENCE", "DEBATE_ESCALATION", "COUNCIL"}
+    assert EVERY.keys() - CATALOGUE.keys() == internal
 
 
 GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -296,12 +296,12 @@ def test_a_program_s_own_functions_are_not_run_from_here() -> None:
 
 
 def test_the_catalogue_s_own_vectors_can_all_be_asked() -> None:
-    """Questions are built by the declarations here, in both languages, for every point."""
+    """Questions are built by the declarations here, in both languages, for every point that hosts ask."""
     result = CliRunner().invoke(app, ["replay-vectors", str(VECTORS), "--json"])
     assert result.exit_code == 0, result.output
     done = json.loads(result.stdout)
     asked = {one["point"] for one in done["tallies"]}
-    assert asked == {point.name for point in pointsman_points()}
+    assert asked == {point.name for point in pointsman_points() if not point.internal}
     assert {one["language"] for one in done["tallies"]} == {"en", "pt"}
     assert done["total"]["vectors"] == len(VECTORS.read_text("utf-8").splitlines())
     assert done["total"]["failed"] == 0, done["reasons"]

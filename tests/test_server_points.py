@@ -174,7 +174,8 @@ def test_a_label_may_be_an_option_that_the_request_brought(tmp_path: Path) -> No
 def test_where_a_person_must_decide_a_client_is_told_that_nobody_did() -> None:
     """`on_undecided="human"` of a user's own point: no fault of the server, and no answer."""
     point = DecisionPoint(name="ASKS", questions=GUARD.questions, on_undecided="human")
-    made = running({"DECISION_ASKS_PROVIDER": "told"}, told=scripted(Held(0.5)))
+    environ = {"DECISION_ASKS_PROVIDER": "told", "DECISION_INBOX": "off"}
+    made = running(environ, told=scripted(Held(0.5)))
     made.house.gateway._note(point, point.name)
     with made as server:
         reply = server.openai(asking("point:ASKS", GUARDED))

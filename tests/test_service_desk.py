@@ -20,7 +20,7 @@ import pytest
 from pointsman.decision_points import pointsman_points
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-CATALOGUE = {point.name for point in pointsman_points()}
+CATALOGUE = {point.name for point in pointsman_points() if not point.internal}
 
 pytestmark = pytest.mark.source
 

@@ -271,7 +271,7 @@ def test_an_unknown_provider_is_answered_with_the_nearest_and_the_installed() ->
     fault = fault_of({"DECISION_ROUTER_PROVIDER": "jevv"})["DECISION_ROUTER_PROVIDER"]
 
     assert "'jevv'" in fault.problem
-    assert fault.fix.startswith("Did you mean jev? Installed: chat, clef, current, decisions, jev,")
+    assert fault.fix.startswith("Did you mean jev? Installed: chat, clef, committee, current,")
 
 
 def test_every_variable_that_selects_the_unknown_is_named() -> None:

@@ -280,7 +280,8 @@ def test_a_subject_that_is_no_text_is_refused(colour: str) -> None:
 def test_that_a_person_must_decide_stands(colour: str) -> None:
     """Also where the point says something else by now."""
     human: dict[str, Any] = {"current": None, "on_undecided": "human"}
-    with offering({VARIABLE: "late"}, late=scripted(Reason.REFUSED, YES)) as gateway:
+    environ = {VARIABLE: "late", "DECISION_INBOX": "off"}
+    with offering(environ, late=scripted(Reason.REFUSED, YES)) as gateway:
         with pytest.raises(HumanNeeded) as first:
             approve(gateway, colour, **human)
         with pytest.raises(HumanNeeded) as again:

@@ -679,7 +679,7 @@ def test_a_forgotten_subject_has_no_decisions_that_stand(environ: dict[str, str]
         assert journal is not None
         known_as = journal.subject_hash("session-1")
         assert known_as is not None
-        assert journal.store().forget(known_as) == (1, 1)
+        assert journal.store().forget(known_as) == (1, 1, 0)
 
     (left,) = rows(url)
     assert left["subject"] != known_as

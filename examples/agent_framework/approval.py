@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Sequence
 
 from agent_framework import (
@@ -21,7 +22,7 @@ from agent_framework import (
 from pointsman import Gateway, Guard, Predicate
 from pointsman.gateway.integrations.agent_framework import ApprovalMiddleware
 
-gateway = Gateway.from_env()
+gateway = Gateway.from_env({"DECISION_INBOX": "off", **os.environ})  # the framework asks the person
 RISKY = Predicate("Would this call move money that nobody agreed to?")
 guard = Guard(gateway, "REFUND_GATE", RISKY, on_undecided="human")
 refunded: list[int] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 
 from workflows import Context, Workflow, step
 from workflows.events import HumanResponseEvent, StartEvent, StopEvent
@@ -11,7 +12,7 @@ from workflows.events import HumanResponseEvent, StartEvent, StopEvent
 from pointsman import Gateway, Guard, Predicate, Reason, scripted
 from pointsman.gateway.integrations.llama_index import PersonNeeded, approved
 
-gateway = Gateway.from_env()
+gateway = Gateway.from_env({"DECISION_INBOX": "off", **os.environ})  # the workflow asks the person
 RISKY = Predicate("Is this refund against the rules?")
 risky = Guard(gateway, "REFUND", RISKY, on_undecided="human")
 

@@ -1,6 +1,7 @@
 """A new approval: where no decider is sure, the person behind the client is asked."""
 
 import asyncio
+import os
 
 from mcp import Client, MCPError
 from mcp.client.context import ClientRequestContext
@@ -10,7 +11,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 from pointsman import Gateway, Guard, Predicate
 from pointsman.gateway.integrations.mcp import ToolGate
 
-gateway = Gateway.from_env()
+gateway = Gateway.from_env({"DECISION_INBOX": "off", **os.environ})  # the client asks the person
 guard = Guard(
     gateway,
     "TOOL_APPROVAL",

@@ -219,6 +219,8 @@ async def rulings() -> None:
 
 
 assert_type(guard.rule_sync("x"), Ruling)
+assert_type(gateway.resolve("id", value=Team, by="bea").first, bool)
+gateway.resolve("id", "x", "bea")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
 
 # --- questions ---------------------------------------------------------------------------

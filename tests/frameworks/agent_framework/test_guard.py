@@ -48,7 +48,7 @@ def agent(model: Words, **guards: Any) -> Agent:
 
 
 def quiet(**variables: str) -> Gateway:
-    return Gateway.from_env({"DECISION_LOG": "off", **variables})
+    return Gateway.from_env({"DECISION_LOG": "off", "DECISION_INBOX": "off", **variables})
 
 
 def test_blocked_input_never_reaches_the_model_nor_the_history() -> None:

@@ -26,7 +26,9 @@ NAMES = ("triage", "billing", "tech")
 
 
 def quiet(observers: Any = (), **variables: str) -> Gateway:
-    return Gateway.from_env({"DECISION_LOG": "off", **variables}, observers=observers)
+    return Gateway.from_env(
+        {"DECISION_LOG": "off", "DECISION_INBOX": "off", **variables}, observers=observers
+    )
 
 
 class Desk:

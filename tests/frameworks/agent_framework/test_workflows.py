@@ -50,7 +50,7 @@ YES, NO = True, False
 
 
 def quiet(**variables: str) -> Gateway:
-    return Gateway.from_env({"DECISION_LOG": "off", **variables})
+    return Gateway.from_env({"DECISION_LOG": "off", "DECISION_INBOX": "off", **variables})
 
 
 GATEWAY = quiet()
