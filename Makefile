@@ -67,6 +67,7 @@ frameworks: $(VENV)/.nox
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/turn.py
+	$(BIN)/python benchmarks/deliberation.py
 	$(BIN)/python benchmarks/promises.py
 	$(BIN)/python benchmarks/journal_fire.py
 	$(BIN)/python benchmarks/soak.py

@@ -4,9 +4,10 @@ A chat server that fills whatever schema it is sent, after a while: an upstream 
 python benchmarks/chatting.py
 
 Prints its port. A model's name says how it behaves: `seat-2` answers as the third of those who
-choose, `seat-2-hung` never; words differ from task to task too, so that nothing is a repetition. The first 50–150 ms are over before it says anything; how long exactly
-follows from what it was sent, so that two runs meet the same jitter. GET /told gives, since it was
-asked last, the seconds in which it was busy with at least one request, and how many there were.
+choose, `seat-2-hung` never; words differ from task to task, so that nothing repeats itself. The
+first 50–150 ms are over before it says anything; how long exactly follows from what it was sent.
+GET /told gives, since it was asked last, the seconds in which it was busy with at least one
+request, and how many there were.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ class Chatting(asyncio.Protocol):
     def _answer(self, body: bytes, drawn: float) -> None:
         fails = (drawn * 997) % 1 < self._faults
         self._told.faults += fails
-        self._told.ends(asyncio.get_running_loop().time())
-        self._write(_response(500, b"{}") if fails else _response(200, _completion(body)))
+        said = _response(500, b"{}") if fails else _response(200, _completion(body))
+        self._told.ends(asyncio.get_running_loop().time())  # writing it was its own work, too
+        self._write(said)
 
 
 def _response(status: int, body: bytes) -> bytes:

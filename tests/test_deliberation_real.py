@@ -24,7 +24,7 @@ from pointsman import Choice, Decision, DecisionPoint, Gateway, Record, Recorder
 from pointsman.providers.deliberation.dynamics import Debate
 from pointsman.providers.deliberation.members import seated
 from pointsman.providers.deliberation.transcript import Transcript, read
-from spanning import Makes, Seen, seen
+from spanning import Seen, seen
 
 __all__ = ["seen"]
 
@@ -416,7 +416,7 @@ def test_threads_without_a_loop_share_one_gateway(rooms: Rooms, way: str, colour
     with Gateway.from_env(environ(room, WAYS[way]), observers=[recorder]) as gateway:
 
         @gateway.point(POINT)
-        def payout(claim: str) -> str:
+        def payout(claim: str) -> str:  # noqa: ARG001 - a debate reads it
             currents[threading.get_ident()] += 1
             return "inspect"
 
@@ -437,7 +437,7 @@ def test_threads_without_a_loop_share_one_gateway(rooms: Rooms, way: str, colour
 
 PLANTED = ("zq7-key", "zq7-state", "zq7-role", "zq7-instructions")
 OPEN = ("zq7-instructions", "zq7-role")
-"""Words of the programmer: a transcript has the question, and roles in its header; the inbox, too."""
+"""Words of the programmer: transcript and inbox have the question, a transcript's header roles."""
 
 
 def shown(one: object) -> list[str]:
@@ -446,7 +446,7 @@ def shown(one: object) -> list[str]:
 
 @pytest.mark.parametrize("fault", ["", "500", "garbage", "undeclared", "nan", "other model"])
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_planted_is_written_anywhere(
+def test_nothing_planted_is_written_anywhere(  # noqa: PLR0917 - fixtures
     rooms: Rooms,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
@@ -459,7 +459,7 @@ def test_nothing_planted_is_written_anywhere(
     caplog.set_level("DEBUG")
     for name in ("httpx", "httpcore", "hpack"):  # what they say then is the host's own choice
         logging.getLogger(name).setLevel("INFO")
-    room = rooms.open(lambda task, seat: fault if seat == 1 else "", same=not fault)
+    room = rooms.open(lambda _, seat: fault if seat == 1 else "", same=not fault)
     (tmp_path / "said").mkdir()
     roles = _roles(tmp_path)
     recorder, journal = Recorder(), tmp_path / "journal.db"

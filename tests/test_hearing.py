@@ -23,6 +23,7 @@ from pointsman import (
     Decision,
     DecisionPoint,
     DeclarationError,
+    Fault,
     Gateway,
     Limits,
     NoAnswer,
@@ -69,6 +70,7 @@ FAILING: dict[Reason, NoAnswer] = {
 
 @pytest.mark.parametrize("reason", FAILING)
 def test_every_reason_of_a_provider_is_told_and_nothing_is_raised(reason: Reason) -> None:
+    """DI-15: who asks a member gets its end, and no exception."""
     attempt = hear(listening(member=Member(fails=FAILING[reason])))
 
     assert (attempt.reason, attempt.answers) == (reason, {})
@@ -150,7 +152,7 @@ async def test_a_deadline_bounds_whoever_waits() -> None:
 
 
 def test_a_deliberating_provider_is_not_entered_within_another_and_depth_is_counted() -> None:
-    """DESIGN, step 3: never entered twice in one decision, whatever the point; depth ≤ 2."""
+    """BR-20; DESIGN, step 3: never entered twice in one decision, whatever the point; depth ≤ 2."""
     deep = Member(deliberates=True)
     gateway = listening(member=deep, plain=(plain := Member()))
 
@@ -237,6 +239,14 @@ def test_a_provider_whose_variables_are_wrong_is_told_as_such() -> None:
         gateway.knows_provider("chat")
     with pytest.raises(SetupError, match="CHAT_MODEL"):
         hear(gateway, "chat")
+
+
+def test_what_will_hardly_work_is_told_by_whom_it_concerns() -> None:
+    """BR-09: legal variables of which a provider knows better; each is told once."""
+    doubt = Fault("MEMBER_ROUNDS", "three rounds take longer than its deadline", "Allow more")
+    gateway = listening({"DECISION_TEAM_PROVIDER": "member"}, member=Member(doubts=(doubt, doubt)))
+
+    assert [one for one in gateway.check() if one.where == "MEMBER_ROUNDS"] == [doubt]
 
 
 @pytest.mark.parametrize(
@@ -523,7 +533,7 @@ def test_what_was_heard_decides_where_the_listener_says_so() -> None:
 
 @in_loop
 async def test_leaving_closes_the_socket(server: Server) -> None:
-    """A cancelled member has stopped talking: its server sees that it hung up."""
+    """BR-03: a cancelled member has stopped talking: its server sees that it hung up."""
     server.does(hangs())
     environ = {"CHAT_MODEL": "m", "CHAT_BASE_URL": server.url}
     async with listening(environ) as gateway:

@@ -296,7 +296,7 @@ def test_a_program_s_own_functions_are_not_run_from_here() -> None:
 
 
 def test_the_catalogue_s_own_vectors_can_all_be_asked() -> None:
-    """Questions are built by the declarations here, in both languages, for every point that hosts ask."""
+    """Questions are built by the declarations here, in both languages, where hosts ask."""
     result = CliRunner().invoke(app, ["replay-vectors", str(VECTORS), "--json"])
     assert result.exit_code == 0, result.output
     done = json.loads(result.stdout)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from faulty import Does, Server, cuts, drops, failed, hangs, replies
+from faulty import Does, Server, cuts, drops, failed, hangs, replies, waits
 from listening import ASK, DRAFT, TEXT, WITHIN, Member, Writing, listening, written
 from pointsman import (
     Call,
@@ -31,6 +31,7 @@ from pointsman import (
     Usage,
 )
 from pointsman.gateway.errors import NoJson
+from pointsman.gateway.http import MAX_CONNECTIONS
 from pointsman.gateway.plugins import Draft, Written, writes
 from spanning import Seen, seen
 from telling import in_loop
@@ -94,7 +95,7 @@ def test_a_writer_has_one_of_three_shapes(server: Server) -> None:
 
 
 def test_of_several_parts_the_last_is_the_text_and_each_is_told() -> None:
-    """What is there when time is up can be used by whoever was told of it."""
+    """BR-06: what is there when time is up can be used by whoever was told of it."""
     gateway = listening(member=Writing(written("{"), written(TEXT)))
     told: list[Written] = []
 
@@ -184,7 +185,7 @@ def test_what_is_written_is_paid_from_the_same_purse_as_answers() -> None:
 
 @pytest.mark.parametrize("end", ["fails", "cancelled", "timeout"])
 def test_what_was_begun_is_paid_for(end: str) -> None:
-    """A part's usage counts where the rest never came; its generator is closed."""
+    """BR-07: a part's usage counts where the rest never came; its generator is closed."""
     writer = Writing(written("{"), fails=NoAnswer(Reason.REFUSED) if end == "fails" else None)
     gateway = listening({"MEMBER_BUDGET_USD_PER_DAY": "0.5"}, member=writer)
 
@@ -479,7 +480,26 @@ def test_texts_have_a_time_of_their_own(chatting: Chatting, server: Server) -> N
 
 
 @in_loop
+async def test_texts_wait_for_a_place_in_front_of_the_pool(server: Server) -> None:
+    """DI-14: one provider, one queue, whatever is asked of it and by how many."""
+    server.does(waits(replies(completed())))
+    async with listening({"CHAT_MODEL": "gpt-4.1-mini", "CHAT_BASE_URL": server.url}) as gateway:
+        writing = [
+            asyncio.create_task(gateway.write("chat", DRAFT, within=WITHIN))
+            for _ in range(MAX_CONNECTIONS + 20)
+        ]
+        await server.reached(MAX_CONNECTIONS)
+        server.let_go()
+
+        wrote = await asyncio.gather(*writing)
+
+    assert {one.text for one in wrote} == {TEXT}
+    assert server.most <= MAX_CONNECTIONS
+
+
+@in_loop
 async def test_leaving_closes_the_socket(server: Server) -> None:
+    """BR-03."""
     server.does(hangs())
     async with listening({"CHAT_MODEL": "m", "CHAT_BASE_URL": server.url}) as gateway:
         writing = asyncio.create_task(gateway.write("chat", DRAFT, within=WITHIN))

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from prometheus_client import Counter, Gauge, Histogram
 
 OTHER = "other"
-NAMES = 200  # of one label; a catalogue has 29 points, and a plan few providers
+NAMES = 200  # of one label; a catalogue has some 30 points, and a plan few providers
 SERIES = 2000  # of one metric, in one worker
 
 M = TypeVar("M", Counter, Gauge, Histogram)

@@ -25,7 +25,7 @@ TOKENS: Final = tuple(4**power for power in range(14))
 # In-process deciders and cached answers take less than their first one.
 SHORT: Final = (0.0005, 0.001, 0.002, 0.005, *SECONDS)
 
-MOST: Final = 200  # names of one kind; a catalogue has 29 points, and a plan few providers
+MOST: Final = 200  # names of one kind; a catalogue has some 30 points, and a plan few providers
 OTHER: Final = "other"
 
 

@@ -21,7 +21,7 @@ from ..protocols import (
     independent,
     structured_debate,
 )
-from ..scopes import Scope
+from ..scopes import GRACE, Scope
 from ..transcript import Transcript
 from .seats import SKEPTIC, Seats
 from .settings import CommitteeSettings
@@ -53,7 +53,13 @@ class Minutes(Transcript):
         super().close(self._footer)
 
 
-HELD = 0.15  # seconds before the caller's deadline in which what is in hand is put together
+HELD = 2 * GRACE + 0.1
+"""
+Seconds kept before the caller's deadline, in which what is in hand is put together.
+
+Who will not stop is waited for twice: at the end of its turn, and where the floor is closed.
+"""
+
 HELD_SHARE = 0.05  # share of the caller's time that is held back at least,
 MOST_HELD = 0.5  # and at most
 HELD_FOR_JUDGE = 0.1  # share of time and calls that is a judge's
