@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from pointsman import Choice, Decision, DecisionPoint, Gateway
 from pointsman.gateway.plugins import Draft
-from pointsman.providers.deliberation.functions import members
+from pointsman.providers.deliberation import members
 
 CLAIM = DecisionPoint(
     name="CLAIM",

@@ -9,8 +9,8 @@ from typing import Any
 from pointsman import Gateway
 from pointsman.gateway.plugins import Draft
 from pointsman.gateway.questions import Choice, Question
+from pointsman.providers.deliberation import Member, members
 from pointsman.providers.deliberation.dynamics import Debate, Debated, Rules
-from pointsman.providers.deliberation.members import Member, members
 from pointsman.providers.deliberation.roles import Role, get_role
 from virtual import obedient, run
 

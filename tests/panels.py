@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import virtual
 from pointsman import Choice, Gateway, Predicate, Score
 from pointsman.gateway.plugins import Call, Draft, Written
+from pointsman.providers.deliberation import Member, members
 from pointsman.providers.deliberation.allowance import Allowance
 from pointsman.providers.deliberation.floor import Floor
-from pointsman.providers.deliberation.members import Member, members
 from pointsman.providers.deliberation.protocols import (
     Deliberated,
     Form,

@@ -39,9 +39,9 @@ from pointsman.gateway.answers import Chosen
 from pointsman.gateway.plugins import Draft
 from pointsman.gateway.questions import Question
 from pointsman.gateway.records import Shadow
+from pointsman.providers.deliberation import members
 from pointsman.providers.deliberation.committee import CommitteeSettings
 from pointsman.providers.deliberation.committee.rerunning import rerun_committee
-from pointsman.providers.deliberation.members import members
 from pointsman.providers.deliberation.replaying import Replay, rerun
 from pointsman.providers.deliberation.transcript import Mismatch, Transcript, read
 from trialling import Kept, Offers

@@ -15,9 +15,9 @@ from pointsman import Ask, Choice, Gateway, Predicate, Score
 from pointsman.gateway.acceptance import check
 from pointsman.gateway.answers import Answer, Chosen, Held, Scored
 from pointsman.gateway.questions import Question
+from pointsman.providers.deliberation import members
 from pointsman.providers.deliberation.committee.ballots import Ballot, ballot_of
 from pointsman.providers.deliberation.committee.deciding import Finding, Policy, found
-from pointsman.providers.deliberation.members import members
 
 TEAM = Choice("Which team?", ["billing", "tech", "none"])
 SAFE = Predicate("Is it safe?")

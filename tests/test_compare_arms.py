@@ -50,7 +50,7 @@ PANEL = """
 import asyncio, json, os, signal
 from pathlib import Path
 from pointsman import Gateway
-from pointsman.providers.deliberation.members import members
+from pointsman.providers.deliberation import members
 
 LOG = Path("log.jsonl")
 DIES = int(os.environ.get("DIES", 0))  # at this call, as by kill -9

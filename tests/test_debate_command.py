@@ -13,9 +13,9 @@ from commanding import Command
 from pointsman import Answer, Choice, Gateway, Usage
 from pointsman.gateway.errors import Reason
 from pointsman.gateway.plugins import Draft
+from pointsman.providers.deliberation import members, seated
 from pointsman.providers.deliberation.dynamics import Debate
 from pointsman.providers.deliberation.feasible import Stage, feasible
-from pointsman.providers.deliberation.members import members, seated
 from pointsman.providers.deliberation.transcript import Transcript, read
 from pointsman.providers.deliberation.turns import Turn
 

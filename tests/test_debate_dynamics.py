@@ -29,8 +29,8 @@ from debating import (
 )
 from pointsman.gateway.errors import NoAnswer, Reason
 from pointsman.gateway.questions import Choice
+from pointsman.providers.deliberation import Member
 from pointsman.providers.deliberation.dynamics import Debate, Debated, Rules, State
-from pointsman.providers.deliberation.members import Member
 from pointsman.providers.deliberation.protocols import StopReason
 from pointsman.providers.deliberation.roles import Role
 from virtual import (

@@ -10,11 +10,11 @@ import pytest
 from debating import COUNCIL, INVEST, agreeing, council_of, says
 from pointsman import Gateway
 from pointsman.gateway.errors import DeclarationError, SetupError
+from pointsman.providers.deliberation import members
 from pointsman.providers.deliberation.dynamics import Debating, Rules
 from pointsman.providers.deliberation.dynamics.penalties import adjusted
 from pointsman.providers.deliberation.dynamics.provider import worst_case
 from pointsman.providers.deliberation.dynamics.settings import DebateSettings
-from pointsman.providers.deliberation.members import members
 from virtual import obedient
 
 ROOT = Path(__file__).parent.parent

@@ -21,8 +21,8 @@ import pytest
 from chatroom import COST, FAULTS, PRICE, PROMPT, WRITTEN, Picks, Room, Rooms, fails, seats, until
 from faulty import Server
 from pointsman import Choice, Decision, DecisionPoint, Gateway, Record, Recorder
+from pointsman.providers.deliberation import seated
 from pointsman.providers.deliberation.dynamics import Debate
-from pointsman.providers.deliberation.members import seated
 from pointsman.providers.deliberation.transcript import Transcript, read
 from spanning import Seen, seen
 
@@ -348,7 +348,7 @@ def test_a_hundred_at_once_with_faults_all_come_to_an_end(
     rooms: Rooms, way: str, bound: int
 ) -> None:
     room, many, recorder = rooms.open(now_and_then()), 100, Recorder()
-    given = environ(room, WAYS[way], CHAT_BREAKER="off")
+    given = environ(room, WAYS[way])
 
     async def crowd() -> list[Decision[Any]]:
         async with Gateway.from_env(given, observers=[recorder]) as gateway:

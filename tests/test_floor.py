@@ -20,11 +20,11 @@ from pointsman.gateway.answers import Chosen, Held, Reply, Scored
 from pointsman.gateway.errors import DeclarationError, NoAnswer, Reason, SetupError
 from pointsman.gateway.plugins import Draft, Written
 from pointsman.gateway.questions import Question
+from pointsman.providers.deliberation import Member, members, seated
 from pointsman.providers.deliberation.allowance import Allowance
 from pointsman.providers.deliberation.drafts import FENCE, POINTS, fenced, read, schema_of
 from pointsman.providers.deliberation.feasible import Stage, feasible
 from pointsman.providers.deliberation.floor import Floor
-from pointsman.providers.deliberation.members import Member, members, seated
 from pointsman.providers.deliberation.roles import Role, get_role, register_role
 from pointsman.providers.deliberation.scopes import Scope
 from pointsman.providers.deliberation.transcript import Transcript

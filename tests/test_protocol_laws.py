@@ -19,8 +19,8 @@ import virtual
 from panels import critiques, debated, deliberate, estimate, numbers, others, panel_of, ran, seats
 from pointsman.gateway.errors import Reason, SetupError
 from pointsman.gateway.plugins import Draft
+from pointsman.providers.deliberation import Member
 from pointsman.providers.deliberation.allowance import Allowance
-from pointsman.providers.deliberation.members import Member
 from pointsman.providers.deliberation.protocols import (
     PROTOCOLS,
     Deliberated,

@@ -16,8 +16,8 @@ import virtual
 from panels import critiques, debated, deliberate, estimate, numbers, own, panel_of, ran, seats
 from pointsman.gateway.errors import DeclarationError, Reason
 from pointsman.gateway.plugins import Draft, Offer, Setup, hookimpl
+from pointsman.providers.deliberation import Member, members
 from pointsman.providers.deliberation.allowance import Allowance
-from pointsman.providers.deliberation.members import Member, members
 from pointsman.providers.deliberation.protocols import (
     ARMS,
     PROTOCOLS,

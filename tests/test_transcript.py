@@ -19,12 +19,11 @@ import virtual
 from pointsman import Ask, Call, Choice, Gateway, Usage
 from pointsman.gateway.errors import DeclarationError, NoJson, Reason, SetupError
 from pointsman.gateway.plugins import Draft, Written
-from pointsman.providers.deliberation import replaying
+from pointsman.providers.deliberation import members, replaying, seated
 from pointsman.providers.deliberation.allowance import Allowance
 from pointsman.providers.deliberation.chain import KINDS, START
 from pointsman.providers.deliberation.drafts import schema_of
 from pointsman.providers.deliberation.floor import Floor
-from pointsman.providers.deliberation.members import members, seated
 from pointsman.providers.deliberation.replaying import Replay, rerun
 from pointsman.providers.deliberation.scopes import Scope
 from pointsman.providers.deliberation.transcript import (

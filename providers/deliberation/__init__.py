@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .dynamics import Chunk, Debate, Debated, Rules
     from .floor import Floor
     from .functions import members
-    from .members import Member, seated
+    from .panel import Member, seated
     from .protocols import (
         PROTOCOLS,
         Deliberated,
@@ -64,7 +64,7 @@ _ROOMS = {
     "dynamics": ("Chunk", "Debate", "Debated", "Rules"),
     "floor": ("Floor",),
     "functions": ("members",),
-    "members": ("Member", "seated"),
+    "panel": ("Member", "seated"),
     "protocols": (
         "PROTOCOLS",
         "Deliberated",

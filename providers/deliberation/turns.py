@@ -13,7 +13,7 @@ from ...gateway.errors import DeclarationError, Reason
 from ...gateway.plugins import Draft
 from ...gateway.questions import Ask
 from ...gateway.state import frozen
-from .members import Member
+from .panel import Member
 
 Kind: TypeAlias = Literal[
     "answer",

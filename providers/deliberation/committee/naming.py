@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ....gateway.answers import LABEL
 from ....gateway.state import frozen
-from ..members import Member
+from ..panel import Member
 from .seats import Seats
 from .settings import CommitteeSettings
 

@@ -12,7 +12,7 @@ from ....gateway.plugins import Limits
 from ....gateway.questions import Ask, Question
 from ....gateway.state import frozen
 from ..chain import Mismatch
-from ..members import Member
+from ..panel import Member
 from ..protocols import Packet, Typed, content_hash
 from ..protocols.closing import footer
 from ..replaying import Replay

@@ -12,7 +12,7 @@ from ....gateway.errors import DeclarationError, Fault, SetupError, raise_all
 from ....gateway.plugins import Limits, Provider, Setup
 from ....gateway.remote import variable_of
 from ....gateway.variables import CURRENT
-from ..members import Member, seated
+from ..panel import Member, seated
 from ..roles import Role, get_role
 from .settings import CommitteeSettings
 

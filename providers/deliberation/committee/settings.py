@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from pydantic_settings import BaseSettings
 
 from ....gateway.variables import ProviderName
-from ..members import seated
+from ..panel import seated
 
 Protocol: TypeAlias = Literal["independent", "debate", "skeptic", "placebo", "cost_matched"]
 Rule: TypeAlias = Literal["majority", "plurality", "borda", "judge"]

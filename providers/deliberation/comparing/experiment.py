@@ -10,7 +10,7 @@ import msgspec
 from ....gateway.errors import Fault, SetupError, raise_all
 from ....gateway.plugins import Voices
 from ..measures.matching import debate_calls
-from ..members import Member, seated
+from ..panel import Member, seated
 from ..roles import get_role
 from .arms import DEBATES, NAMED, Arm, Match, arms_of, bound
 from .matching import samples

@@ -28,7 +28,7 @@ from .rows import Values
 if TYPE_CHECKING:
     from ....gateway.plugins import Voices
     from ..floor import Floor
-    from ..members import Member
+    from ..panel import Member
     from .experiment import Experiment
 
 SKEPTIC = "skeptic"

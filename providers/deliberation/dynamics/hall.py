@@ -12,7 +12,7 @@ from ....gateway.plugins import Call, Draft, Voices
 from ....gateway.questions import Question
 from ..drafts import schema_of
 from ..floor import Floor
-from ..members import Member
+from ..panel import Member
 from ..transcript import Transcript
 from ..turns import Kind, Turn, Wanted
 from .briefs import brief, meanings

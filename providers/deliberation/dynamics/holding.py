@@ -17,7 +17,7 @@ from ....gateway.questions import Question
 from ....gateway.state import State, frozen
 from ..allowance import Allowance
 from ..floor import Floor
-from ..members import Member
+from ..panel import Member
 from ..scopes import CALLER, Scope
 from ..transcript import Transcript, headed, same_header
 from .council import SEATS

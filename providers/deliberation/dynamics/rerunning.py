@@ -11,7 +11,7 @@ from ....gateway.errors import SetupError
 from ....gateway.plugins import Call
 from ....gateway.questions import Question
 from ..chain import Mismatch
-from ..members import Member
+from ..panel import Member
 from .holding import Debate, concluded, footer
 from .rules import Rules
 

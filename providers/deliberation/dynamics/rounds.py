@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ....gateway.errors import Reason
-from ..members import Member
+from ..panel import Member
 from .hall import Hall
 from .minutes import Held
 from .speaking import Round, Speech

@@ -15,7 +15,7 @@ from ....gateway.errors import DeclarationError, Fault, SetupError, raise_all
 from ....gateway.plugins import writes
 from ....gateway.remote import variable_of
 from ....gateway.variables import ProviderName
-from ..members import Member, seated
+from ..panel import Member, seated
 from ..roles import Role
 from .council import SEATS
 from .rules import (

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ....gateway.errors import Reason
-from ..members import Member
+from ..panel import Member
 from ..scopes import Scope
 from ..turns import Kind, Turn
 from .briefs import AGAIN, FOUND, task_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ....gateway.errors import DeclarationError
-from ..members import Member
+from ..panel import Member
 from ..roles import Role, get_role
 
 __all__ = ["assigned"]

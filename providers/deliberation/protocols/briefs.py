@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..members import Member
+from ..panel import Member
 from ..roles import get_role
 from .packets import Packet
 

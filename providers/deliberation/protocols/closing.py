@@ -10,7 +10,7 @@ import msgspec
 
 from ....gateway.errors import Reason
 from ....gateway.state import frozen
-from ..members import Member
+from ..panel import Member
 from ..turns import Turn
 from .deliberated import ANSWERS, ARMS, Deliberated, Status, spent
 from .forms import Form

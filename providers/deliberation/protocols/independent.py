@@ -8,7 +8,7 @@ from typing import Unpack
 import msgspec
 
 from ..floor import Floor
-from ..members import Member
+from ..panel import Member
 from .briefs import Brief
 from .closing import ended
 from .deliberated import Deliberated

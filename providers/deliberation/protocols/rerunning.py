@@ -9,7 +9,7 @@ import msgspec
 
 from ....gateway.errors import SetupError
 from ....gateway.plugins import Voices
-from ..members import Member
+from ..panel import Member
 from ..replaying import Replay
 from .closing import as_written, footer
 from .deliberated import Deliberated

@@ -15,7 +15,7 @@ from ....gateway.errors import DeclarationError
 from ..floor import Floor
 from ..measures.matching import cost_ratio, matched_k
 from ..measures.points import mean, median
-from ..members import Member
+from ..panel import Member
 from ..turns import Turn
 from .briefs import Brief, Task
 from .closing import ended

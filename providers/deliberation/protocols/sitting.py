@@ -9,7 +9,7 @@ import msgspec
 
 from ....gateway.errors import DeclarationError
 from ..floor import Floor
-from ..members import Member
+from ..panel import Member
 from ..scopes import Scope
 from ..turns import Turn
 from .briefs import Brief

@@ -13,7 +13,7 @@ import msgspec
 
 from ....gateway.errors import DeclarationError
 from ..floor import Floor
-from ..members import Member
+from ..panel import Member
 from ..roles import get_role
 from .briefs import Brief, Task
 from .closing import ended

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from ....gateway.errors import DeclarationError
-from ..members import Member
+from ..panel import Member
 from .stopping import TOLERANCE
 
 __all__ = ["Placebo", "Pool", "Scale", "Settings", "Terms"]
