@@ -18,8 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pointsman import Choice, Decision, DecisionPoint, Gateway
-from pointsman.gateway.plugins import Draft
+from pointsman import Choice, Decision, DecisionPoint, Draft, Gateway
 from pointsman.providers.deliberation import members
 
 CLAIM = DecisionPoint(

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pointsman import Gateway
-from pointsman.gateway.plugins import Draft
+from pointsman import Draft, Gateway
 from pointsman.gateway.questions import Choice, Question
 from pointsman.providers.deliberation import Member, members
 from pointsman.providers.deliberation.dynamics import Debate, Debated, Rules

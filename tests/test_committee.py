@@ -20,6 +20,7 @@ from pointsman import (
     Call,
     Choice,
     Decision,
+    Draft,
     Gateway,
     Limits,
     NoAnswer,
@@ -36,7 +37,6 @@ from pointsman import (
     scripted,
 )
 from pointsman.gateway.answers import Chosen
-from pointsman.gateway.plugins import Draft
 from pointsman.gateway.questions import Question
 from pointsman.gateway.records import Shadow
 from pointsman.providers.deliberation import members

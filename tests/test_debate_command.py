@@ -10,9 +10,8 @@ import pytest
 
 import virtual
 from commanding import Command
-from pointsman import Answer, Choice, Gateway, Usage
+from pointsman import Answer, Choice, Draft, Gateway, Usage
 from pointsman.gateway.errors import Reason
-from pointsman.gateway.plugins import Draft
 from pointsman.providers.deliberation import members, seated
 from pointsman.providers.deliberation.dynamics import Debate
 from pointsman.providers.deliberation.feasible import Stage, feasible

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import panels
 import virtual
 from panels import critiques, debated, deliberate, estimate, numbers, others, panel_of, ran, seats
+from pointsman import Draft
 from pointsman.gateway.errors import Reason, SetupError
-from pointsman.gateway.plugins import Draft
 from pointsman.providers.deliberation import Member
 from pointsman.providers.deliberation.allowance import Allowance
 from pointsman.providers.deliberation.protocols import (

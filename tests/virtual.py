@@ -14,7 +14,7 @@ import selectors
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pointsman.gateway.plugins import Draft
+from pointsman import Draft
 
 T = TypeVar("T")
 

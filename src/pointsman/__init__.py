@@ -25,15 +25,17 @@ from .gateway.masking import MaskOffer
 from .gateway.offering import HostMinimum, Hybrid, OptionsFrom, Repeat
 from .gateway.plugins import (
     Call,
+    Draft,
     HttpRequest,
     HttpResponse,
     Limits,
     Offer,
     Provider,
     Setup,
+    Written,
     hookimpl,
 )
-from .gateway.points import DecisionPoint
+from .gateway.points import Calculator, DecisionPoint
 from .gateway.questions import Ask, Choice, Predicate, Score, When
 from .gateway.records import Attempt, Decision, Record, Recorder
 from .gateway.settings import Plan, Settings
@@ -44,6 +46,7 @@ __all__ = [
     "Answer",
     "Ask",
     "Attempt",
+    "Calculator",
     "Call",
     "Choice",
     "Chosen",
@@ -51,6 +54,7 @@ __all__ = [
     "Decision",
     "DecisionPoint",
     "DeclarationError",
+    "Draft",
     "Fault",
     "Frame",
     "Gateway",
@@ -88,6 +92,7 @@ __all__ = [
     "Turn",
     "Usage",
     "When",
+    "Written",
     "hookimpl",
     "scripted",
 ]
