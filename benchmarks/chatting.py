@@ -1,11 +1,12 @@
 """
 A chat server that fills whatever schema it is sent, after a while: an upstream of benchmarks.
 
-python benchmarks/chatting.py
+python benchmarks/chatting.py FAULTS LEAST
 
 Prints its port. A model's name says how it behaves: `seat-2` answers as the third of those who
 choose, `seat-2-hung` never; words differ from task to task, so that nothing repeats itself. The
-first 50–150 ms are over before it says anything; how long exactly follows from what it was sent.
+first 200–600 ms are over before it says anything (LEAST to three times LEAST); how long exactly
+follows from what it was sent.
 GET /told gives, since it was asked last, the seconds in which it was busy with at least one
 request, and how many there were.
 """
@@ -26,7 +27,7 @@ from race.cores import on_core
 from race.loops import fastest
 from race.reading import HEADERS_END, end_of
 
-LEAST, JITTER = 0.05, 0.1  # seconds
+LEAST = 0.2  # seconds, as a small chat model takes for a few lines
 MARK = 15  # for what is counted from 0 to 20
 SURE = 90.0  # percent; less would be too unsure for a council
 TOKENS = {"prompt_tokens": 600, "completion_tokens": 150}
@@ -60,8 +61,8 @@ class Told:
 class Chatting(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, told: Told, faults: float) -> None:
-        self._told, self._faults, self._held = told, faults, b""
+    def __init__(self, told: Told, faults: float, least: float) -> None:
+        self._told, self._faults, self._least, self._held = told, faults, least, b""
         self._write: Callable[[bytes], object] = bytes  # until there is a way back
         self._waiting: set[asyncio.TimerHandle] = set()
 
@@ -91,7 +92,9 @@ class Chatting(asyncio.Protocol):
         self._told.begins(loop.time())
         drawn = zlib.crc32(body) / 2**32
         if b"-hung" not in body:
-            self._waiting.add(loop.call_later(LEAST + JITTER * drawn, self._answer, body, drawn))
+            self._waiting.add(
+                loop.call_later(self._least * (1 + 2 * drawn), self._answer, body, drawn)
+            )
 
     def _answer(self, body: bytes, drawn: float) -> None:
         fails = (drawn * 997) % 1 < self._faults
@@ -131,18 +134,22 @@ def filled(schema: dict[str, Any], words: str, seat: int) -> Any:
     return plain.get(kind, words)
 
 
-async def _serve(faults: float) -> None:
+async def _serve(faults: float, least: float) -> None:
     told, loop = Told(), asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Chatting(told, faults), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(
+        lambda: Chatting(told, faults, least), "127.0.0.1", 0, backlog=1024
+    )
     print(server.sockets[0].getsockname()[1], flush=True)
     async with server:
         await server.serve_forever()
 
 
 @contextlib.contextmanager
-def chatting(core: int | None, faults: float = 0.0) -> Generator[int, None, None]:
+def chatting(
+    core: int | None, faults: float = 0.0, least: float = LEAST
+) -> Generator[int, None, None]:
     """Run it on *core*, failing a share of the requests; yields its port on 127.0.0.1."""
-    command = [sys.executable, str(Path(__file__)), str(faults)]
+    command = [sys.executable, str(Path(__file__)), str(faults), str(least)]
     with on_core(core):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     with process:
@@ -155,4 +162,4 @@ def chatting(core: int | None, faults: float = 0.0) -> Generator[int, None, None
 
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=fastest()) as runner:
-        runner.run(_serve(float(sys.argv[1])))
+        runner.run(_serve(float(sys.argv[1]), float(sys.argv[2])))

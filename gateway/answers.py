@@ -134,6 +134,8 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
         notes: Further numbers by name, for example the best cosine of a choice. Recorded,
             never acted on.
         source: Where its numbers come from, if not from the decider itself.
+        partial: Somebody who should have had a part in it failed. It is believed as any other,
+            and kept in no cache.
 
     """
 
@@ -143,6 +145,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
     request_id: str | None = None
     notes: Mapping[str, float] | None = None
     source: Origin = ""
+    partial: bool = False
 
 
 def sound(reply: object) -> Reply:
@@ -167,6 +170,7 @@ def sound(reply: object) -> Reply:
         reply.request_id if _is_label(reply.request_id) else None,
         reply.notes if _are_notes(reply.notes) else None,
         reply.source if _is_origin(reply.source) else "",
+        reply.partial is True,
     )
 
 

@@ -10,9 +10,9 @@ from .consulting import Consultation
 from .current import path
 from .deciding import run_async, run_sync
 from .engine import decide
-from .errors import SetupError, raise_all
+from .errors import SetupError
 from .hearing import Hearing
-from .inbox.inbox import JOURNAL, Inbox, unkept
+from .inbox.inbox import JOURNAL, Inbox
 from .making import Hosted, built_by, case_of, untouched_case
 from .parameters import called
 from .plugins import Call
@@ -102,8 +102,6 @@ class Asked(Hearing):
         on_undecided: OnUndecided | None,
     ) -> tuple[Wiring, Case]:
         current, read, write, subject, within, once = given
-        if on_undecided == "human":
-            raise_all(unkept(self.settings, _named(point)))
         called(_named(point), current)
         host = Hosted(
             current=path(current),
@@ -164,10 +162,10 @@ class Asked(Hearing):
         once_for = Once.of(once, _named(point))
         host = Hosted(subject=subject, within=within, once=once_for, carries=True)
         wiring, _, asked = self._resolved(point, ask)
+        host = host.at(asked, ask, calculates=False)
         wired = self._touching(wiring, asked, host.once)
         if wired is None:
             return Consultation(wiring, untouched_case(wiring, asked, host))
-        host = host.at(asked, ask, calculates=False)
         built = built_by(asked, ask, wiring, host)
         return Consultation(wiring, case_of(wiring, wired, asked, built, host))
 

@@ -113,6 +113,9 @@ class Asking:
         try:
             ask = _leaving(step)
             leaves(lane, ask)
+            if step.call.asking:
+                work = partial(self._sync, step, ask)
+                return running.nesting_sync(self._owner, step.call, work)
             if lane.shape == "answer":
                 provider: Any = lane.provider
                 return provider.answer(ask, step.call)
@@ -124,6 +127,8 @@ class Asking:
     def _sync(self, step: AskProvider, ask: Ask) -> object:
         lane, call = step.lane, step.call
         provider: Any = lane.provider
+        if lane.shape == "answer":
+            return provider.answer(ask, call)
         if lane.shape == "async":
             away = after_current(call) if lane.hears_current else apart(call)
             return self._runtime.wait(lambda: provider.answer(ask, away), left(call.deadline))
@@ -142,7 +147,8 @@ class Asking:
         try:
             ask = await self._masked(step)
             leaves(step.lane, ask)
-            return await self._async(step, ask)
+            made, call = self._async(step, ask), step.call
+            return await (running.nesting(self._owner, call, made) if call.asking else made)
         except BaseException as error:
             self.stranger(step.lane).judge(error)
             raise

@@ -19,6 +19,7 @@ import msgspec
 
 from .acceptance import Verdict
 from .asking import Asking
+from .calculators import Unfit
 from .cases import Beside, Case
 from .chance import new_id
 from .engine import consult, drive_async
@@ -26,7 +27,7 @@ from .errors import NoAnswer, Reason
 from .forks import Lock
 from .plugins import Call
 from .questions import Ask, Outcome
-from .recording import attempt_of, outcome_of
+from .recording import attempt_of, held, outcome_of
 from .records import Attempt, Record, Shadow
 from .resilience import DEEPEST
 from .steps import Sent
@@ -237,13 +238,12 @@ def _told(job: Job, case: Case) -> Shadow:
 
 def _outcome(job: Job, attempt: Attempt) -> Outcome:
     """What it would have come to, had it been acted on."""
-    outcome, case = outcome_of(attempt.answers), job.case
-    if case.rule is None:
-        return outcome
+    case = job.case
     try:
-        return case.rule(outcome)
-    except Exception as error:  # noqa: BLE001 - a point's function may raise anything
-        job.wiring.telemetry.read_failed(case.point.name, error)
+        return held(case, outcome_of(attempt.answers))
+    except Unfit as why:
+        if case.unfit is not None:
+            case.unfit(why)
         return None
 
 

@@ -24,7 +24,7 @@ import msgspec
 
 from .acceptance import Verdict, accept
 from .answers import Refused, Reply, Unread
-from .current import Current
+from .current import looked
 from .flights import Flights
 from .forks import Lock
 from .turns.dividing import spare
@@ -172,24 +172,24 @@ class Cache:
         """
         Learn what *step* was replied, now; keep it where it is *ok* and its point has a cache.
 
-        Whatever a reply is worth, it tells which model is served.
+        Whatever a reply is worth, it tells which model is served, unless it is a partial one: who
+        failed for once is back the next time.
         """
         lane, slot = step.lane, step.slot
         if slot is None and lane not in self._eras:
             return
         with self._lock:
-            if reply is not None:
+            if reply is not None and reply.partial is not True:
                 self._saw(lane, reply.model)
-            if reply is not None and slot is not None and ok and self._may_keep(step, slot):
-                self._keep(slot.key, reply)
+                if slot is not None and ok and self._may_keep(step, slot):
+                    self._keep(slot.key, reply)
         if slot is not None:
             self.flights.landed(slot.key)
 
     def _may_keep(self, step: AskProvider, slot: Slot) -> bool:
         """Whether the answer is one to this ask alone, and nothing was cleared meanwhile."""
-        current: Any = step.call.current  # one that looked at the host's own path speaks of it
-        looked = isinstance(current, Current) and current.has_run
-        return slot.epoch == self._epoch and step.sent.form == SINGLE and not looked
+        alone = slot.epoch == self._epoch and step.sent.form == SINGLE
+        return alone and not looked(step.call)
 
     def _saw(self, lane: Lane, model: str) -> None:
         known, era = self._eras.get(lane, ("", 0))

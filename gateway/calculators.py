@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from .errors import DeclarationError
-from .questions import Ask, Outcome
+from .questions import Ask, Outcome, Question, may_answer
 from .state import State
 
 Given: TypeAlias = Mapping[str, Any]
@@ -40,6 +40,34 @@ class Calculator(msgspec.Struct, frozen=True):
     write: Callable[[Given, Outcome], Any]
 
 
+class Unfit(Exception):
+    """What a point's own functions make of a provider's outcome is no answer, or they raise."""
+
+
+def fit(questions: Mapping[str, Question], outcome: Outcome, said: Outcome) -> Outcome:
+    """
+    Give what a rule made of what a provider *said*, if it answers the same questions.
+
+    Raises:
+        Unfit: It does not.
+
+    """
+    if outcome is said:
+        return outcome
+    given, before = outcome, said
+    if len(questions) == 1:
+        given, before = dict.fromkeys(questions, outcome), dict.fromkeys(questions, said)
+    if not isinstance(given, Mapping) or not isinstance(before, Mapping):
+        raise Unfit
+    if given.keys() != questions.keys():
+        raise Unfit
+    for name, one in given.items():
+        left = one is None and (before.get(name) is None or questions[name].advisory)
+        if not left and not may_answer(questions[name], one):
+            raise Unfit
+    return outcome
+
+
 def state_of(name: str, ask: Ask | State) -> Given:
     """
     Give the state that the point *name* calculates with.
@@ -51,7 +79,7 @@ def state_of(name: str, ask: Ask | State) -> Given:
     state = ask.state if isinstance(ask, Ask) else ask
     if isinstance(state, Mapping):
         return cast("Given", state)
-    raise DeclarationError(f"{name} calculates: its state is a mapping of its fields")
+    raise DeclarationError(f"{name} calculates with its state, which is a mapping of its fields")
 
 
 def calculates(name: str, current: object, after: object, *, hybrid: bool) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .answers import Reply
-from .errors import DeclarationError
+from .calculators import Unfit
+from .errors import DeclarationError, JournalDown, SetupError
 from .gates import Gate
 from .plugins import Call
 from .points import DecisionPoint
@@ -121,10 +122,13 @@ class Case(msgspec.Struct, kw_only=True):
         closes: Without a fallback too it ends as the point does in doubt, not in `NoAnswer`.
         stands: It was decided before, and nothing of it is told again.
         rule: A provider's outcome → the one that counts; None: the same.
+        unfit: Is told where the point's own functions make no answer of an outcome; None where it
+            has none.
         escalated: What a provider that was asked said of why a person should decide, as plain
             JSON; None: none said so.
         inbox: Where questions wait for a person; None where they wait nowhere.
         put: It was put to a person.
+        down: Why it could not be.
         until: When whoever asks is gone, on `time.monotonic`; None: that is not known. No person
             is waited for after that.
         untouched: Nobody but current decides and nobody looks on: nothing was built for it, and
@@ -157,8 +161,10 @@ class Case(msgspec.Struct, kw_only=True):
     closes: bool = False
     stands: bool = False
     rule: Callable[[Outcome], Outcome] | None = None
+    unfit: Callable[[Unfit], None] | None = None
     escalated: Mapping[str, Any] | None = None
     inbox: Inbox | None = None
     put: bool = False
+    down: JournalDown | SetupError | None = None
     until: float | None = None
     untouched: bool = False

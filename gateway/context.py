@@ -14,8 +14,10 @@ from .records import Decision
 
 if TYPE_CHECKING:
     from .asking import Shares
+    from .plugins import Call
 
 _session: ContextVar[_Bound | None] = ContextVar("pointsman_session", default=None)
+_entered: ContextVar[_Entered | None] = ContextVar("pointsman_entered", default=None)
 _collecting: ContextVar[tuple[_Collector, ...]] = ContextVar("pointsman_collecting", default=())
 
 
@@ -134,6 +136,43 @@ def bound(owner: object, subject: str | None, turn: Shares) -> Generator[None]:
     finally:
         inner.leave()
         _session.reset(token)
+
+
+class _Entered:
+    """One ask under way in a deliberation; one that has ended counts no more, as a left session."""
+
+    def __init__(self, owner: object, call: Call, outer: _Entered | None) -> None:
+        self.owner = owner
+        self.call: Call | None = call
+        self.outer = outer
+
+
+@contextlib.contextmanager
+def entered(owner: object, call: Call) -> Generator[None]:
+    """
+    Run what *owner* asks in a deliberation: a decision made inside is nested in *call*.
+
+    So are those of tasks that are begun inside, and of threads with a copy of their context, until
+    this ends.
+    """
+    outer = _entered.get()
+    inner = _Entered(owner, call, outer)
+    _entered.set(inner)
+    try:
+        yield
+    finally:
+        inner.call = None
+        _entered.set(outer)  # no reset: what is thrown away may end in another context
+
+
+def asking(owner: object) -> Call | None:
+    """Give the call of *owner*'s deliberation that is under way around here, if there is one."""
+    inner = _entered.get()
+    if inner is None:  # almost always
+        return None
+    while inner is not None and (inner.call is None or inner.owner is not owner):
+        inner = inner.outer
+    return None if inner is None else inner.call
 
 
 class _Collector:

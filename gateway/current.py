@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import NoAnswer, Reason
 
 if TYPE_CHECKING:
+    from .plugins import Call
     from .questions import Outcome
 
 _NOT_RUN: Any = object()
@@ -89,8 +90,18 @@ class Current:
 
     def close(self) -> None:
         """End what a provider began and nobody waits for any more."""
-        if self._value is not _NOT_RUN and asyncio.isfuture(self._value):
+        if self._value is _NOT_RUN:
+            return
+        if asyncio.isfuture(self._value):
             self._value.cancel()
+        elif inspect.iscoroutine(self._value):  # of a plain `def`, run first for another thread
+            self._value.close()
+
+
+def looked(call: Call) -> bool:
+    """Whether a provider looked at what this caller's host does, which is no one else's."""
+    current = call.current
+    return isinstance(current, Current) and current.has_run
 
 
 def path(function: Callable[[], Any] | None) -> Current | None:

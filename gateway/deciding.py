@@ -56,7 +56,7 @@ async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case)
 
 def _flowing(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> Flow[D]:
     """Begin *flow*; what it, or what stood, leaves to a person waits for one."""
-    case.inbox = wiring.keeper.inbox
+    case.inbox = None if case.call.trial else wiring.keeper.inbox
     begun = flowing(wiring, flow, case)
     wants = case.point.on_undecided == "human" or case.once is not None
     return ended(case, begun) if case.inbox is not None and wants else begun

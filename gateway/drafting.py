@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from . import running
 from .answers import Reply
 from .asking import SHORT
 from .attempting import billed, entering
@@ -57,11 +58,14 @@ class Drafting:
         reason, operator, reply = Reason.CANCELLED, False, None
         try:
             given = entering(lane, call) if lane.deliberates else call
-            wrote = await span.over(self._performed(draft, given))
+            made = self._performed(draft, given)
+            if given.asking:
+                made = running.nesting(self._wiring.gateway, given, made)
+            wrote = await span.over(made)
             reason, reply = Reason.OK, receipt(wrote)
         except NoAnswer as fault:
             reason, operator = fault.reason, fault.operator
-            reply = fault.reply = billed(fault.reply)
+            reply = fault.reply = billed(fault.reply) or self._seen
             raise
         finally:
             reply = self._seen if reply is None else reply

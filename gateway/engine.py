@@ -19,16 +19,18 @@ import msgspec
 
 from .acceptance import Verdict
 from .attempting import attempt
+from .calculators import Unfit
 from .cases import Case, Supplied
 from .errors import NoAnswer, NothingToAsk, Reason, SetupError
 from .inbox.asking import escalated
-from .recording import attempt_of, outcome_of, recorded
+from .recording import attempt_of, held, outcome_of, recorded, unfit
 from .records import Attempt, Decision
 from .resilience import Lane
 from .settings import CURRENT
 from .steps import OVERDUE, RunCurrent, Sent, Step
 
 T = TypeVar("T")
+UNFIT = Verdict(Reason.UNSUPPORTED)
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
@@ -49,8 +51,8 @@ def decide(case: Case) -> Flow[Decision[Any]]:
     behind = None if case.ask is None else case.behind
     if behind is not None and behind is not case.planned and case.own_gate is not None:
         verdict = yield from attempt(case, behind, case.own_gate)
-        if verdict.accepted:
-            return _decided(case, behind.name, verdict)
+        if verdict.accepted and (decided := _decided(case, behind.name, verdict)) is not None:
+            return decided
     return (yield from escalated(case)) or _undecided(case)
 
 
@@ -70,7 +72,9 @@ def consult(case: Case) -> Flow[Decision[Any] | None]:
     else:
         verdict = yield from attempt(case, case.planned, case.plan.gate)
     if verdict.reason is Reason.OK:
-        return _decided(case, case.planned.name, verdict)
+        if (decided := _decided(case, case.planned.name, verdict)) is not None:
+            return decided
+        verdict = UNFIT
     if (said := (yield from escalated(case))) is not None:
         return said
     if not (case.plan.fallback or case.closes) and verdict.reason is not Reason.NESTED:
@@ -141,14 +145,19 @@ def _of_host(case: Case) -> Decision[Any]:
     return Decision(value, recorded(case, CURRENT, case.read(value)))
 
 
-def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any]:
+def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any] | None:
+    """Take what was answered; None: the point's own functions can make no answer of it."""
     outcome = outcome_of(verdict.answers)
-    if case.rule is not None:
-        outcome = case.rule(outcome)
-    if case.supplied is not None:
-        value = case.supplied.write(outcome, verdict.confidence)
-    else:
-        value = case.write(outcome)
+    try:
+        if case.rule is not None:
+            outcome = held(case, outcome)
+        if case.supplied is not None:
+            value = case.supplied.write(outcome, verdict.confidence)
+        else:
+            value = case.write(outcome)
+    except Unfit as why:
+        unfit(case, why)
+        return None
     return Decision(value, recorded(case, provider, outcome, verdict))
 
 

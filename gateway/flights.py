@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from .answers import Reply, sound
-from .current import Current
+from .current import looked
 from .deadlines import bounded, left
 from .errors import NoAnswer, Reason, SetupError
 from .flight import Flight, Loop, Waiter, loop_here, soon
@@ -60,10 +60,12 @@ class Flights:
         at_once = step.lane.shape == "answer" and not step.lane.blocking  # nobody can come between
         while flies(step) and not at_once and (boarded := self._boarded(step, loop)) is not None:
             flight, waiter = boarded
+            own = waiter is None
             if waiter is None:
                 waiter = self._begun(flight, step, asking, loop)
             await self._waited(flight, waiter, step, loop)
-            if flight.over and (not flight.lost or flight.loop is loop):
+            failed = flight.fault is not None and flight.loop is loop
+            if flight.over and (own or failed or not flight.lost):
                 return self._given(flight, step)
             if (known := _later(step)) is not None:
                 return known
@@ -136,14 +138,14 @@ class Flights:
         except NoAnswer as fault:
             flight.paid = True
             self._told(flight, step)
-            self._ended(key, flight, None, fault, lost=_hurried(step, fault) or _used(step))
+            self._ended(key, flight, None, fault, lost=_hurried(step, fault) or looked(step.call))
             raise
         except BaseException as error:
             lost = not isinstance(error, SetupError)
             self._ended(key, flight, None, error, lost=lost)
             raise
         flight.paid = True
-        self._ended(key, flight, reply, None, lost=_used(step))
+        self._ended(key, flight, reply, None, lost=looked(step.call))
         return reply
 
     def _begun(self, flight: Flight, step: AskProvider, asking: Asking, loop: Loop) -> Waiter:
@@ -158,9 +160,9 @@ class Flights:
             if task.cancelled():
                 self._ended(key, flight, None, NoAnswer(Reason.CANCELLED), lost=True)
             elif (fault := task.exception()) is not None:
-                self._ended(key, flight, None, fault)
+                self._ended(key, flight, None, fault, lost=looked(step.call))
             else:
-                self._ended(key, flight, task.result(), None)
+                self._ended(key, flight, task.result(), None, lost=looked(step.call))
 
         flight.task.add_done_callback(ended)
         return waiter
@@ -230,8 +232,9 @@ class Flights:
 
 
 def flies(step: AskProvider) -> bool:
-    """Whether *step* may share a call: whoever asks others, or is asked within, asks alone."""
-    return not (step.call.depth or step.call.asking or step.lane.deliberates)
+    """Whether *step* may share a call: who asks others, hears current, or is asked within, not."""
+    lane = step.lane
+    return not (step.call.depth or step.call.asking or lane.deliberates or lane.hears_current)
 
 
 def _key(step: AskProvider) -> object:
@@ -277,9 +280,3 @@ def _hurried(step: AskProvider, fault: NoAnswer) -> bool:
     if step.call.deadline is None or fault.reason not in (Reason.TIMEOUT, Reason.SKIPPED):
         return False
     return time.monotonic() >= step.call.deadline - EARLY
-
-
-def _used(step: AskProvider) -> bool:
-    """Whether the provider looked at what this caller's host does, which is no one else's."""
-    current: Any = step.call.current
-    return isinstance(current, Current) and current.has_run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .calculators import After, Calculator, Given, state_of
+from .calculators import After, Calculator, Given, Unfit, state_of
 from .cases import Once, Supplied
 from .current import Current
 from .errors import NothingToAsk, SetupError
@@ -22,6 +22,9 @@ from .telemetry import Telemetry
 
 if TYPE_CHECKING:
     from .wiring import Wiring
+
+Draws = Callable[[Given, Outcome], Any]
+"""State and a provider's outcome → the point's value."""
 
 Rule = Callable[[Outcome], Outcome]
 """A provider's outcome → the outcome that counts."""
@@ -64,17 +67,16 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
         Give the same with what *point* has of its own: its rule, and its calculator as `current`.
 
         Raises:
-            DeclarationError: It calculates, and the state is no mapping.
+            DeclarationError: It calculates, or has a rule, and the state is no mapping.
 
         """
-        if point.after is None and point.current is None:
+        own = point.current if self.current is None and calculates else None
+        if point.after is None and own is None:
             return self
-        given = ask if self.state is None else self.state
-        rule = None if point.after is None else partial(ruled, point.name, point.after, given)
-        own = msgspec.structs.replace(self, rule=rule)
-        if point.current is None or self.current is not None or not calculates:
-            return own
-        return own.calculating(point.current, state_of(point.name, given))
+        given = state_of(point.name, ask if self.state is None else self.state)
+        rule = None if point.after is None else partial(ruled, point.after, given)
+        held = msgspec.structs.replace(self, rule=rule)
+        return held if own is None else held.calculating(own, given)
 
     def calculating(self, own: Calculator, state: Given) -> Hosted:
         """Give the same with a calculator in the place of the host's own path."""
@@ -82,13 +84,46 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
             self,
             current=Current(own.decide, (state,)),
             read=self.read or own.read,
-            write=self.write or partial(own.write, state),
+            write=self.write or partial(drawn_up, own.write, state),
         )
 
 
-def ruled(name: str, after: After, given: Ask | State, outcome: Outcome) -> Outcome:
-    """Hold a provider's outcome to what the point's rule says of this state."""
-    return after(state_of(name, given), outcome)
+def ruled(after: After, given: Given, outcome: Outcome) -> Outcome:
+    """
+    Hold a provider's outcome to what the point's rule says of this state.
+
+    Raises:
+        Unfit: The rule raises.
+
+    """
+    try:
+        return after(given, outcome)
+    except SetupError:
+        raise
+    except Exception as error:
+        raise Unfit from error
+
+
+def drawn_up(write: Draws, given: Given, outcome: Outcome) -> Any:  # noqa: ANN401 - the point's
+    """
+    Write a provider's outcome as the point's calculator would have it.
+
+    Raises:
+        Unfit: It cannot.
+
+    """
+    try:
+        return write(given, outcome)
+    except SetupError:
+        raise
+    except Exception as error:
+        raise Unfit from error
+
+
+def unfit(wiring: Wiring, point: DecisionPoint, why: Unfit) -> None:
+    """Tell what a function of the point's own raised; current decides as if nobody had answered."""
+    error = why.__cause__
+    wiring.telemetry.read_failed(point.name, error if isinstance(error, Exception) else why)
 
 
 def read_in(point: DecisionPoint, host: Hosted, wiring: Wiring) -> Hosted:

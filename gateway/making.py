@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from . import context
+from .calculators import state_of
 from .cases import Case
 from .chance import new_id
 from .current import Current
 from .errors import DeclarationError, NoJson, SetupError
-from .hosting import Hosted, apart, careful, read_in, ruled, same, told
+from .hosting import Hosted, apart, careful, read_in, ruled, same, told, unfit
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask
@@ -57,7 +58,8 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
         if point.hybrid is None:
             ask = wrapped.build(given, language)
             if point.after is not None:
-                rule = partial(ruled, point.name, point.after, wrapped.given(given))
+                state = state_of(point.name, wrapped.given(given))
+                rule = partial(ruled, point.after, state)
         else:
             state = apart(wrapped.given(given))
             supply = supplying(point, state, language, wrapped.read, wrapped.write)
@@ -145,19 +147,20 @@ class Drawn(NamedTuple):
 def _drawn(wiring: Wiring, wired: Wired, host: Hosted) -> Drawn:
     if not wired.arms:
         return Drawn(wired, None)
-    subject = _subject(wiring, host)
+    subject = _subject(wiring, host, _within(wiring, host))
     if subject is None:
         wiring.telemetry.not_sticky(wired.point.name)
     return Drawn(*wired.assigned(subject))
 
 
-def _subject(wiring: Wiring, host: Hosted) -> str | None:
-    within = host.within and host.within.subject
-    subject: Any = host.subject or within or context.subject(wiring.gateway)
+def _subject(wiring: Wiring, host: Hosted, within: Call | None) -> str | None:
+    told = host.within and host.within.subject
+    outer = within and within.subject  # where nobody said so, a session inside is nearer
+    subject: Any = host.subject or told or context.subject(wiring.gateway) or outer
     if subject is None or isinstance(subject, str):
         return subject
-    told = type(subject).__name__
-    raise DeclarationError(f"the subject is a {told} and no text: give the id's text")
+    kind = type(subject).__name__
+    raise DeclarationError(f"the subject is a {kind} and no text: give the id's text")
 
 
 def case_of(
@@ -172,7 +175,10 @@ def case_of(
 def _case(
     wiring: Wiring, drawn: Drawn, point: DecisionPoint, ask: Ask | None, host: Hosted
 ) -> Case:
-    wired, subject = drawn.wired, _subject(wiring, host)
+    wired, within = drawn.wired, _within(wiring, host)
+    subject, once = _subject(wiring, host, within), host.once
+    if within is not None and within.trial:  # nothing of it is acted on, or may stand
+        wired, once = wiring.tried(wired), None
     if host.once is not None and subject is None:
         raise SetupError.of(point.name, *OWNERLESS)
     alone = host.closes and wired.planned is not None and not wired.plan.fallback
@@ -184,7 +190,7 @@ def _case(
         point=point,
         plan=wired.plan,
         ask=ask,
-        call=_call(wired, point, host, subject),
+        call=_call(wired, point, host.current, within, subject),
         planned=wired.planned,
         behind=None if alone else wired.behind,
         own_gate=wired.own_gate,
@@ -200,9 +206,10 @@ def _case(
         besides=wired.shadowed(),
         known=wiring.asking.known,
         cache=wiring.cache,
-        once=host.once,
+        once=once,
         closes=host.closes,
         rule=host.rule,
+        unfit=partial(unfit, wiring, point) if point.current or point.after else None,
     )
 
 
@@ -219,8 +226,19 @@ def must_end(point: DecisionPoint, wired: Wired) -> None:
         raise SetupError.of(point.name, "nothing decides this point when a provider cannot", fix)
 
 
-def _call(wired: Wired, point: DecisionPoint, host: Hosted, subject: str | None) -> Call:
-    within, plan = host.within, wired.plan
+def _within(wiring: Wiring, host: Hosted) -> Call | None:
+    """Give what it is nested in: as told, or where it is made."""
+    return host.within or context.asking(wiring.gateway)
+
+
+def _call(
+    wired: Wired,
+    point: DecisionPoint,
+    current: Current | None,
+    within: Call | None,
+    subject: str | None,
+) -> Call:
+    plan = wired.plan
     deadline = within.deadline if within is not None else None
     if plan.deadline is not None and plan.provider != CURRENT:
         own = time.monotonic() + plan.deadline
@@ -231,5 +249,6 @@ def _call(wired: Wired, point: DecisionPoint, host: Hosted, subject: str | None)
         deadline=deadline,
         depth=0 if within is None else within.depth + 1,
         asking=() if within is None else within.asking,
-        current=host.current,
+        current=current,
+        trial=within is not None and within.trial,
     )

@@ -17,6 +17,7 @@ def taken(point: DecisionPoint, function: Callable[..., Any], where: str) -> dic
 
     Raises:
         SetupError: Nothing says which of them is the state.
+        DeclarationError: The point's rule reads fields, and the state is a text or messages.
 
     """
     parameters = _parameters(function)
@@ -29,10 +30,17 @@ def taken(point: DecisionPoint, function: Callable[..., Any], where: str) -> dic
         return {name: name for name in names}
     texts = [one.name for one in parameters if _is_text(one, function)]
     if len(texts) == 1:
+        _ruled(point, next(one for one in parameters if one.name == texts[0]))
         return {"": texts[0]}
     found = f"it has {len(texts)}: {', '.join(texts)}" if texts else "it has none"
     problem = f"without `ask`, exactly one parameter must be text or messages; {found}"
     raise SetupError.of(where, problem, "Pass `ask=` or `lens=` to say what the deciders are shown")
+
+
+def _ruled(point: DecisionPoint, whole: inspect.Parameter) -> None:
+    if point.after is not None and whole.annotation is not inspect.Parameter.empty:
+        problem = f"its rule reads a mapping of fields, and {whole.name!r} is a text or messages"
+        raise DeclarationError(f"{point.name}: {problem}: pass `ask=` or `state=`")
 
 
 def functions(point: DecisionPoint, given: Mapping[str, Any], of: str = "") -> None:

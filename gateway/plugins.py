@@ -84,11 +84,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         deadline: On the clock of `time.monotonic`, in seconds; None: none is set.
         depth: How many decisions this one is nested in.
         asking: The deliberating providers already entered.
-        current: Runs what the host runs today, at most once per decision; the fallback
-            reuses its result. Returns an awaitable where the host's function is async. None
-            where there is none, and for a provider that runs on another thread, unless it
-            declares `hears_current`.
+        current: Runs what the host runs today, at most once per decision; the fallback reuses its
+            result; awaitable where the host is async. None where there is none, and for a provider
+            that runs on another thread, unless it declares `hears_current`.
         trial: Nothing that comes of it is acted on: it is asked in the background.
+        sample: Which further sample of one question it is, which may differ; 0: it is none.
 
     """
 
@@ -99,6 +99,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     asking: tuple[str, ...] = ()
     current: Callable[[], Any] | None = None
     trial: bool = False
+    sample: int = 0
 
 
 class Provider(Protocol):
@@ -226,9 +227,8 @@ class Setup(msgspec.Struct, frozen=True):
         for name, field in model.model_fields.items():
             candidates = [field.alias] if field.alias else variables_of(self.name, name.upper())
             self.settings.read_of_providers.update(candidates)
-            group[field.alias or name] = next(
-                (one for one in candidates if one in values), candidates[0]
-            )
+            given = [one for one in candidates if one in values]
+            group[field.alias or name] = (given or candidates)[0]
         read = validated(model, group, values, faults)
         raise_all(faults)
         return read

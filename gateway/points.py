@@ -76,6 +76,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
         evaluates: It judges what was said: traces tell what it finds as an evaluation.
         current: How it is decided where the host has no path of its own, by calculation.
         after: State as given, a provider's outcome → one that is at least as protective.
+        adhoc: Its questions came with an ask, so that nobody has declared their words.
 
     Raises:
         DeclarationError: No question; languages that ask different names; a safe outcome
@@ -106,6 +107,7 @@ class DecisionPoint(msgspec.Struct, frozen=True, kw_only=True):
     evaluates: bool = False
     current: Calculator | None = None
     after: After | None = None
+    adhoc: bool = False
 
     def __post_init__(self) -> None:
         carried(self.names)

@@ -13,7 +13,8 @@ from .current import Current
 from .deciding import run_async, run_sync
 from .directory import DIRECT, Directory
 from .engine import decide
-from .errors import Fault
+from .errors import Fault, raise_all
+from .inbox.inbox import unkept
 from .making import Hosted, asked_case, case_of, untouched_case, wrapped_case
 from .points import DecisionPoint, OnUndecided, find, suffix_of
 from .questions import Ask, Question
@@ -250,10 +251,13 @@ class Preparing(Watched):
         else:
             known = {**wiring.plugins.points, **self._asked}
             questions = ask.questions if isinstance(ask, Ask) else None
-            asked = find(suffix_of(point), known) or declared(point, questions, known)
+            found = find(suffix_of(point), known)
+            asked = found or msgspec.structs.replace(declared(point, questions, known), adhoc=True)
             self._note(asked, asked.name)
         if on_undecided is not None:  # before the ask is built: a tie takes this outcome
             asked = msgspec.structs.replace(asked, on_undecided=on_undecided)
+        if asked.on_undecided == "human":  # a variant is not what its name means
+            raise_all(unkept(self.settings, asked.name))
         return wiring, self._wired(wiring, asked), asked
 
     def _wrapped_case(

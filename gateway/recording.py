@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+import msgspec
+
 from .acceptance import Verdict
 from .answers import Answer, Reply
+from .calculators import Unfit, fit
 from .cases import Case
 from .errors import Reason
 from .gates import Gate
@@ -26,6 +29,26 @@ def outcome_of(answers: Mapping[str, Answer]) -> Outcome:
         (answer,) = answers.values()
         return answer.value
     return {name: answer.value for name, answer in answers.items()}
+
+
+def held(case: Case, outcome: Outcome) -> Outcome:
+    """
+    Hold a provider's outcome to the point's rule, if it has one.
+
+    Raises:
+        Unfit: That makes no answer of it.
+
+    """
+    if case.rule is None or case.ask is None:
+        return outcome
+    return fit(case.ask.questions, case.rule(outcome), outcome)
+
+
+def unfit(case: Case, why: Unfit) -> None:
+    """Write down that the last answer could not be used, and tell."""
+    case.attempts[-1] = msgspec.structs.replace(case.attempts[-1], reason=Reason.UNSUPPORTED)
+    if case.unfit is not None:
+        case.unfit(why)
 
 
 def attempt_of(

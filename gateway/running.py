@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from . import context
 from .current import Current
 from .errors import SetupError
 from .steps import OVERDUE, RunCurrent
 
 if TYPE_CHECKING:
     from .plugins import Call
+
+T = TypeVar("T")
 
 
 def apart(call: Call) -> Call:
@@ -62,3 +66,15 @@ async def run_async(step: RunCurrent) -> object:
         if not scope.expired():
             raise
         return OVERDUE
+
+
+async def nesting(owner: object, call: Call, work: Coroutine[Any, Any, T]) -> T:
+    """Do *work*, in which what *owner* decides is nested in *call*, whether or not it is told."""
+    with context.entered(owner, call):
+        return await work
+
+
+def nesting_sync(owner: object, call: Call, work: Callable[[], T]) -> T:
+    """As `nesting`, on this thread."""
+    with context.entered(owner, call):
+        return work()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
@@ -89,6 +89,11 @@ class RunCurrent(msgspec.Struct, frozen=True, gc=False):
     alone: bool = False
 
 
+def no_more(_: object) -> float:
+    """Nothing is waited for longer than it was said to be."""
+    return 0.0
+
+
 class Apart(msgspec.Struct, frozen=True, gc=False):
     """
     Do work that waits for a disk or a database: never on a loop's own thread, nor for long.
@@ -96,24 +101,36 @@ class Apart(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         begin: Begins it on a thread of its own; what it gives, or raises, is sent back.
         seconds: How long it is waited for; `TimeoutError` is thrown back then.
+        more: Says how many seconds more it is waited for after that; none, if it says so.
 
     """
 
     begin: Callable[[], Future[Any]]
     seconds: float
+    more: Callable[[Future[Any]], float] = no_more
 
     def sync(self) -> object:
         """Wait for it on the caller's own thread."""
-        future = self.begin()
+        future, seconds = self.begin(), self.seconds
         try:
-            return future.result(self.seconds)
+            while not wait([future], seconds).done:
+                if (seconds := self.more(future)) <= 0:
+                    raise TimeoutError
+            return future.result()
         finally:
             future.cancel()  # if it is still to begin
 
     async def async_(self) -> object:
         """Wait for it in the caller's own task."""
-        async with asyncio.timeout(self.seconds):
-            return await asyncio.wrap_future(self.begin())
+        future, seconds = self.begin(), self.seconds
+        waited = asyncio.wrap_future(future)
+        try:
+            while not (await asyncio.wait([waited], timeout=seconds))[0]:
+                if (seconds := self.more(future)) <= 0:
+                    raise TimeoutError
+            return waited.result()
+        finally:
+            waited.cancel()
 
 
 Step: TypeAlias = AskProvider | RunCurrent | Apart

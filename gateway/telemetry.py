@@ -10,9 +10,9 @@ background, `decision.shadow_starved`, `decision.threshold_refused`, `decision.n
 person, `decision.provider_bug`, `decision.observer_failed` and `decision.read_failed` for what a
 plug-in or the host's own function raised, and `decision.setup` for what is odd about variables and
 plug-ins. Those of the journal begin with `journal.`, those of the server with `server.`, those of
-integrations with their framework's name: `mcp.gate_failed`, `mcp.tool_failed`,
-`crewai.hook_failed`, `<framework>.tool_unknown` for a guarded name that no tool has. No state,
-instruction, key, body or foreign message is ever a field.
+committees and debates with `deliberation.`, those of integrations with their framework's name:
+`mcp.gate_failed`, `mcp.tool_failed`, `crewai.hook_failed`, `<framework>.tool_unknown` for a guarded
+name that no tool has. No state, instruction, key, body or foreign message is ever a field.
 """
 
 from __future__ import annotations

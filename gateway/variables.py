@@ -19,6 +19,7 @@ from .trials import CURRENT, arms_of, is_split
 __all__ = ["CURRENT", "GLOBALS", "PREFIX", "SUFFIXES", "Globals", "PointVariables", "parse"]
 
 PREFIX = "DECISION_"
+YEAR = 365 * 86_400  # seconds; no clock that waits can be set to much more
 OFF = "off"
 
 
@@ -81,7 +82,7 @@ class Globals(BaseSettings):
     journal_redact: bool = Field(True, alias="DECISION_JOURNAL_REDACT")  # noqa: FBT003
     journal_spool: Path | None = Field(None, alias="DECISION_JOURNAL_SPOOL")
     inbox: bool = Field(True, alias="DECISION_INBOX")  # noqa: FBT003
-    inbox_wait: float = Field(0.0, alias="DECISION_INBOX_WAIT_SECONDS", ge=0, allow_inf_nan=False)
+    inbox_wait: float = Field(0.0, alias="DECISION_INBOX_WAIT_SECONDS", ge=0, le=YEAR)
     otel: bool = Field(False, alias="DECISION_OTEL")  # noqa: FBT003
     otel_content: bool = Field(False, alias="DECISION_OTEL_CONTENT")  # noqa: FBT003
 
@@ -113,7 +114,7 @@ class PointVariables(BaseModel):
     fallback_to_current: bool | None = None
     deadline_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
     cache_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
-    inbox_wait_seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
+    inbox_wait_seconds: float | None = Field(None, ge=0, le=YEAR)
 
 
 GLOBALS = frozenset(str(field.alias) for field in Globals.model_fields.values())

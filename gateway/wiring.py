@@ -31,6 +31,7 @@ from .plugins import Others, Provider, Setup
 from .resilience import Lane
 from .settings import CURRENT, PREFIX, Plan, Settings
 from .tracing.making import lacking
+from .unmade import circle, unknown
 from .wired import Wired
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Wiring:
         self._stand_in = stand_in
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
+        self._making: list[str] = []  # who is being made, each for the one before
         self._wired: dict[str, Wired] = {}
         self._gates: dict[str, Gate] = {}
         self.doubted: set[str] = set()  # points of which it is known what happens in doubt
@@ -158,10 +160,22 @@ class Wiring:
                 live = self.lane(name)
                 # one that waits on a loop is bound to it; the others may be asked from anywhere
                 provider = self._made(name) if live.shape == "async" else live.provider
-                trial = self._laned(name, provider, trial=True)
+                trial = self._laned(live.name, provider, trial=True)
                 live.trial = trial.trial = trial
                 self._lanes[key] = trial
             return self._lanes[key]
+
+    def tried(self, wired: Wired) -> Wired:
+        """Give the same, decided for trial: no failure of it touches who answers live."""
+        planned, behind = (self._tried(lane) for lane in (wired.planned, wired.behind))
+        return msgspec.structs.replace(wired, planned=planned, behind=behind)
+
+    def _tried(self, lane: Lane | None) -> Lane | None:
+        """An override's lane, which no variable names, is nobody else's: it is its own."""
+        if lane is None or lane.trial is not None:
+            return lane and lane.trial
+        names = [name for name, one in dict(self._lanes).items() if one is lane]
+        return self.trial(names[0]) if names else lane
 
     def own_gate(self, lane: Lane) -> Gate:
         """
@@ -219,7 +233,13 @@ class Wiring:
         if offer is None:
             raise SetupError(unknown(name, variable, self.plugins))
         by_name = partial(_provider, weakref.ref(self))  # a provider must not hold its wiring
-        return load(offer)(Setup(name, self.settings, self.gateway, by_name))
+        if name in self._making:
+            raise SetupError(circle([*self._making, name], variable))
+        self._making.append(name)
+        try:
+            return load(offer)(Setup(name, self.settings, self.gateway, by_name))
+        finally:
+            self._making.pop()
 
     def _make(self, name: str, variable: str) -> Lane:
         try:
@@ -264,17 +284,3 @@ def _provider(wiring: weakref.ref[Wiring], name: str) -> Provider:
     if held is None:
         raise SetupError.of(name, "the gateway has read its variables again", "Ask the gateway")
     return held.lane(name).provider
-
-
-def unknown(name: str, variable: str, plugins: Plugins) -> Fault:
-    """Say that no plug-in offers the provider *name*, and what could be meant."""
-    installed = sorted({*plugins.offers, CURRENT})
-    import difflib
-
-    near = difflib.get_close_matches(name, installed, n=1)
-    problem = f"no provider {name!r} is installed"
-    if plugins.broken:
-        broken = ", ".join(f"{plugin} ({why})" for plugin, why in sorted(plugins.broken.items()))
-        problem += f"; these plug-ins cannot be loaded and may offer it: {broken}"
-    hint = f"Did you mean {near[0]}? " if near else ""
-    return Fault(variable or name, problem, f"{hint}Installed: {', '.join(installed)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import random
@@ -1291,3 +1292,43 @@ def test_a_point_whose_answers_cannot_be_kept_is_told() -> None:
 
     (odd,) = gateway.check()
     assert odd.where == "DECISION_TOPIC_CACHE_SECONDS"
+
+
+class Echo(AsyncTeller):
+    """Answers what each caller's own path says."""
+
+    def __init__(self, *, hears_current: bool) -> None:
+        super().__init__()
+        self.hears_current = hears_current
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        """Hear it, after a while."""
+        self.calls.append(call)
+        await asyncio.sleep(0)
+        assert call.current is not None
+        said = call.current()
+        return Reply({"team": Chosen(said, None, 0.9)})
+
+
+@pytest.mark.parametrize("hears_current", [True, False])
+@pytest.mark.parametrize("turn", [True, False])
+@in_loop
+async def test_nobody_gets_what_was_made_of_another_callers_path(
+    *, turn: bool, hears_current: bool
+) -> None:
+    """In a turn, in a call under way, and later: the same ask has hosts of different minds."""
+    echo = Echo(hears_current=hears_current)
+    gateway = telling(echo, {} if turn else KEPT)
+    group = contextlib.nullcontext() if not turn else gateway.turn(subject="s")
+
+    async def asked(says: str) -> Decision[Any]:
+        return await gateway.ask(POINT, TEXT, current=lambda: says)
+
+    with group:
+        first = await asyncio.gather(*map(asked, ("billing", "tech", "billing")))
+        later = [await asked(says) for says in ("tech", "billing")]
+
+    assert [one.value for one in first] == ["billing", "tech", "billing"]
+    assert [one.value for one in later] == ["tech", "billing"]
+    assert len(echo.calls) >= 5
+    await gateway.aclose()

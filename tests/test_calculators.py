@@ -303,6 +303,78 @@ def test_a_rule_that_breaks_in_a_shadow_breaks_nothing_else(tmp_path: Path) -> N
     assert [one.shadow.outcome for one in trail.shadows] == [None]
 
 
+def _raises(*_: Any) -> Any:
+    raise KeyError("zq7-rule")
+
+
+def _abstains(*_: Any) -> Any:
+    raise NoAnswer(Reason.ABSTAINED)
+
+
+UNFIT: dict[str, dict[str, Any]] = {
+    "a rule that raises": {"after": _raises},
+    "a rule that has no answer": {"after": _abstains},
+    "a rule of another type": {"after": lambda _, __: 42},
+    "a rule of another word": {"after": lambda _, __: "SENATE"},
+    "a rule that says nothing": {"after": lambda _, __: None},
+    "a rule of several": {"after": lambda _, __: {"lane": "SIMPLE", "more": 1}},
+    "a value that cannot be written": {
+        "current": Calculator(lambda _: {"lane": "DEBATE"}, lambda value: value["lane"], _raises)
+    },
+}
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize("what", UNFIT)
+def test_what_the_points_own_functions_can_make_nothing_of_is_no_answer(
+    what: str, colour: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The calculator decides, once, and one event says whose fault it was."""
+    recorder, environ = Recorder(), {**PLANNED, "DECISION_LOG": "json"}
+    gateway = listening(environ, observers=[recorder], judge=Judge("SIMPLE"))
+
+    decision = asked(gateway, colour, Lane(**UNFIT[what]).point, STATE)
+
+    assert (decision.value["lane"], decision.provider) == ("DEBATE", "current")
+    (record,) = recorder.records
+    assert [one.provider for one in record.attempts] == ["judge", "current"]
+    assert record.reason is Reason.UNSUPPORTED
+    assert (record.outcome, record.answers) == ("DEBATE", {})
+    err = capsys.readouterr().err
+    told = [json.loads(line)["event"] for line in err.splitlines()]
+    assert told.count("decision.read_failed") == 1
+    assert "zq7-rule" not in err
+
+
+def test_without_the_fallback_there_is_no_answer() -> None:
+    environ = {**PLANNED, "DECISION_LANE_FALLBACK_TO_CURRENT": "false"}
+    gateway = listening(environ, judge=Judge("SIMPLE"))
+
+    with pytest.raises(NoAnswer) as raised:
+        gateway.ask_sync(Lane(after=_raises).point, STATE)
+
+    assert raised.value.reason is Reason.UNSUPPORTED
+
+
+def test_a_rule_may_leave_open_what_was_left_open() -> None:
+    """And turn what was said; it may not leave open what counts."""
+    questions = {"may": Predicate("May it?"), "why": Choice("Why?", ["a", "b"], advisory=True)}
+    said = {"may": True, "why": "a"}
+    for ruled, provider in (
+        ({"may": False, "why": None}, "scripted"),
+        ({"may": None, "why": "a"}, "current"),
+        ({"may": False}, "current"),
+    ):
+        point = DecisionPoint(
+            name="TWO", questions={"en": questions}, after=lambda _, __, one=ruled: one
+        )
+        gateway = listening()
+        with gateway.override({"TWO": scripted(said)}):
+            decision = gateway.ask_sync(point, {"n": 1}, current=lambda: said)
+        assert decision.provider == provider
+        assert decision.value == (said if provider == "current" else ruled)
+
+
 @pytest.mark.parametrize("colour", COLOURS)
 def test_the_calculator_is_heard_as_current(lane: Lane, colour: str) -> None:
     """A committee with a seat for current hears what the point calculates, in its words."""
@@ -410,6 +482,26 @@ def test_a_calculator_needs_a_mapping(lane: Lane, state: Any) -> None:
     for gateway in (listening(), listening(PLANNED, judge=Judge("SIMPLE"))):
         with pytest.raises(DeclarationError, match="LANE"):
             gateway.ask_sync(lane.point, state)
+
+
+def test_a_rule_reads_fields_also_where_today_decides() -> None:
+    """What would fail the first time that somebody is asked fails at the first call at all."""
+    point = DecisionPoint(
+        name="LANE",
+        questions={"en": {"lane": Choice("How much?", LANES)}},
+        after=lambda _, one: one,
+    )
+    for gateway in (listening(), listening(PLANNED, judge=Judge("SIMPLE"))):
+        with pytest.raises(DeclarationError, match="LANE"):
+            gateway.ask_sync(point, "a text", current=lambda: "SIMPLE")
+        with pytest.raises(DeclarationError, match="LANE"):
+            gateway.consult_sync(point, "a text")
+
+        def of_a_text(text: str) -> str:
+            return text
+
+        with pytest.raises(DeclarationError, match="mapping"):
+            gateway.point(point)(of_a_text)
 
 
 def test_an_ask_is_calculated_by_its_own_state(lane: Lane) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from faulty import Does, Server, failed, replies
@@ -38,6 +38,8 @@ from pointsman.gateway.evaluation.calibration.collecting import Wanted, collect
 from pointsman.gateway.evaluation.calibration.samples import by_key
 from pointsman.gateway.evaluation.comparison.reading import Reader
 from pointsman.gateway.keys import keys_of
+from pointsman.gateway.plugins import Call
+from pointsman.gateway.records import Attempt
 from pointsman.providers.chat.likelihood import shares, stream_of
 from pointsman.providers.chat.slots import slots_of
 from telling import RAILS, STATE, in_loop
@@ -289,6 +291,47 @@ def test_a_written_option_that_is_not_the_likeliest_is_not_believed(chatting: Ch
     assert decision.attempts[0].reason is Reason.INCONSISTENT
 
 
+def sampled(chatting: Chatting, body: object, ask: Ask, sample: int = 2, **environ: str) -> Attempt:
+    """Hear the model about *ask*, as a further sample of it."""
+    gateway = chatting(body, CHAT_MIN_CONFIDENCE="0", **environ)
+
+    async def hears() -> Attempt:
+        try:
+            return await gateway.hear("chat", ask, within=Call(point="P", sample=sample))
+        finally:
+            await gateway.aclose()
+
+    return asyncio.run(hears())
+
+
+@pytest.mark.parametrize(
+    ("environ", "sample", "says"),
+    [
+        ({}, 0, {"temperature": 0}),
+        ({}, 3, {"temperature": 0.7}),
+        ({"CHAT_SAMPLE_TEMPERATURE": "1.1"}, 1, {"temperature": 1.1}),
+        ({"CHAT_EXTRA": '{"seed": 7, "temperature": null}'}, 3, {"seed": 10, "temperature": None}),
+    ],
+)
+def test_further_samples_are_drawn(
+    server: Server, chatting: Chatting, environ: dict[str, str], sample: int, says: dict[str, Any]
+) -> None:
+    """AP-10: the first is asked as ever; under one seed the others would all be the same."""
+    sampled(chatting, GOOD, ONE, sample, **environ)
+
+    body = sent(server)
+    assert {name: body.get(name) for name in says} == says
+
+
+def test_a_sample_may_be_an_answer_that_is_not_the_likeliest(chatting: Chatting) -> None:
+    """AP-10: thrown away, they would leave the likeliest one repeated."""
+    attempt = sampled(chatting, one_token(B=0.4, A=0.59, C=0.01), ONE)
+
+    assert (attempt.reason, attempt.answers["team"].value) == (Reason.OK, "tech")
+    assert attempt.answers["team"].reported == pytest.approx(choice_confidence(0.4, 3))
+    assert attempt.answers["team"].distribution is None
+
+
 YES = Ask("a", {"safe": SAFE})
 
 
@@ -498,6 +541,7 @@ def test_no_outcome_is_given_more_than_it_has(
         assert share <= its / named + 1e-9
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.data())
 @example("ção 🎉", None)
 def test_tokens_may_split_a_character(text: str, data: st.DataObject | None) -> None:

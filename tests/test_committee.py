@@ -33,6 +33,7 @@ from pointsman import (
     SetupError,
     Usage,
     When,
+    Written,
     hookimpl,
     scripted,
 )
@@ -568,6 +569,96 @@ def test_a_budget_stops_the_next_call_and_takes_no_answer(gateway_of: Gateways) 
     assert notes(decision)["c.over_budget"] == 1.0
 
 
+@pytest.mark.parametrize(("price", "rounds"), [(None, 0), (0.01, 1), (0.0, 0)])
+def test_what_nobody_knows_the_price_of_is_not_begun_twice(
+    gateway_of: Gateways, price: float | None, rounds: int
+) -> None:
+    """BR-07: an unknown price is not one of nothing; here `a` tells *price*, and `b` none."""
+    asked: list[Draft] = []
+
+    async def tells(draft: Draft) -> Any:
+        asked.append(draft)
+        usage = Usage(100, 5, price)
+        if draft.questions is None:
+            return Written(text='{"critiques": []}', usage=usage)
+        return Reply({"team": Chosen("tech")}, usage=usage)
+
+    plugins = [members(a=tells, b=counted_member(lambda _: "tech", asked))]
+    environ = deciding(seats="a,b", protocol="debate", rounds=1, max_cost_usd=1)
+
+    decision = decided(gateway_of(environ, plugins=plugins))
+
+    assert decision.value == "tech", "what was said is never thrown away"
+    assert notes(decision)["rounds"] == rounds
+    assert len(asked) == (6 if rounds else 2)
+
+
+@pytest.mark.parametrize("protocol", ["independent", "debate"])
+def test_an_answer_after_its_time_is_late_also_where_the_loop_was_blocked(
+    gateway_of: Gateways, protocol: str
+) -> None:
+    """BR-05: no timer ends who holds up the loop; the clock does."""
+
+    async def blocks(draft: Draft) -> Any:
+        loop: Any = asyncio.get_running_loop()
+        loop.now += 3
+        return "tech" if draft.questions is not None else {"critiques": []}
+
+    steady = counted_member(lambda _: "tech", [])
+    plugins = [members(a=steady, b=steady, c=blocks)]
+    environ = deciding(timeout_per_member_seconds=2, protocol=protocol)
+
+    decision = decided(gateway_of(environ, plugins=plugins))
+
+    assert notes(decision)["c.timeout"] == 1.0
+    assert notes(decision)["responded"] == 2
+
+
+@pytest.mark.parametrize(
+    ("deadline", "judge", "given"),
+    [(2.0, False, 0.85), (20.0, False, 9.85), (0.4, False, 0.135), (20.0, True, 8.955)],
+)
+def test_members_get_nearly_all_of_what_the_caller_leaves_them(
+    gateway_of: Gateways, deadline: float, given: float, *, judge: bool
+) -> None:
+    """BR-02, BR-04: half of a deadline is the fallback's; little of the rest is kept."""
+    plugins = [members(a=virtual.hung(), b=virtual.hung(), j=virtual.hung())]
+    settings: dict[str, Any] = {"rule": "judge", "judge": "j"} if judge else {}
+    environ = {
+        **deciding(seats="a,b", **settings),
+        "DECISION_ROUTER_DEADLINE_SECONDS": str(deadline),
+    }
+    gateway = gateway_of(environ, plugins=plugins)
+
+    decision, seconds = virtual.timed(gateway.ask("ROUTER", ASK, current=lambda: "current"))
+
+    assert decision.record.reason is Reason.TIMEOUT
+    assert given - 0.05 < seconds < given + 0.05
+
+
+def test_parts_never_take_more_than_the_whole(gateway_of: Gateways) -> None:
+    """C.2, BR-02: llm-council's stages add up to more than its whole, and its last has no end."""
+    slow = {"a": virtual.obedient("tech", 9), "b": virtual.obedient("none", 9)}
+    plugins = [members(j=virtual.hung(), **slow)]
+    for total, most in ((25, 25), (100, 60)):
+        environ = deciding(
+            seats="a,b",
+            protocol="debate",
+            rounds=2,
+            rule="judge",
+            judge="j",
+            timeout_per_member_seconds=10,
+            timeout_seconds=total,
+        )
+        gateway = gateway_of(environ, plugins=plugins)
+
+        decision, seconds = virtual.timed(gateway.ask("ROUTER", ASK, current=lambda: "current"))
+
+        assert decision.provider == "current"
+        assert notes(decision)["responded"] == 2
+        assert seconds < most + 0.5
+
+
 def test_what_members_used_is_added_up_even_where_it_abstains(gateway_of: Gateways) -> None:
     """D.1.1: the fallback's cost is added, never put in its place."""
 
@@ -819,6 +910,200 @@ def test_a_committee_is_never_entered_twice_in_one_decision(gateway_of: Gateways
     assert inner[0].value == "none"
 
 
+class Asks:
+    """A host's own code that asks the point INNER, and does not say within what."""
+
+    def __init__(self) -> None:
+        self.gateway: Gateway | None = None
+        self.made: list[Decision[Any]] = []
+
+    async def __call__(self, *_: object) -> str:
+        assert self.gateway is not None
+        self.made.append(await self.gateway.ask("INNER", ASK, current=lambda: "none"))
+        return "tech"
+
+    def sync(self, *_: object) -> str:
+        assert self.gateway is not None
+        self.made.append(self.gateway.ask_sync("INNER", ASK, current=lambda: "none"))
+        return "tech"
+
+    async def threaded(self, *_: object) -> str:
+        return await asyncio.to_thread(self.sync)
+
+    @property
+    def told(self) -> list[tuple[str, list[str]]]:
+        """Who decided, and how each attempt ended."""
+        return [(one.provider, [str(a.reason) for a in one.record.attempts]) for one in self.made]
+
+
+NESTED = ("current", ["nested", "ok"])
+
+
+@pytest.mark.parametrize("inner", ["committee", "committee/legal", "debate"])
+@pytest.mark.parametrize("way", ["async", "sync", "thread", "blocking"])
+def test_a_function_enters_no_second_deliberation(
+    gateway_of: Gateways, way: str, inner: str
+) -> None:
+    """BR-20: it has no call to pass on, so that it is nested by where it asks."""
+    asks = Asks()
+
+    async def blocking(_: Draft) -> str:
+        return asks.sync()
+
+    member: Any = {"thread": asks.threaded, "blocking": blocking}.get(way, asks)
+    counted: list[Draft] = []
+    steady = counted_member(lambda _: "tech", counted)
+    environ = {
+        **deciding(seats="asks,a,b"),
+        "DECISION_INNER_PROVIDER": inner,
+        "COMMITTEE__LEGAL__MEMBERS": "a,b",
+        "DEBATE_MEMBERS": "a,b",
+    }
+    asks.gateway = gateway_of(environ, plugins=[members(asks=member, a=steady, b=steady)])
+
+    if way == "async":
+        decision = asyncio.run(asks.gateway.ask("ROUTER", ASK, current=lambda: "none"))
+    else:
+        decision = asked(asks.gateway)
+
+    assert decision.provider == "committee"
+    assert asks.told == [NESTED]
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("outer", ["committee", "debate"])
+def test_nor_does_a_function_that_writes(gateway_of: Gateways, outer: str) -> None:
+    """BR-20: what is written is asked for in another way than answers."""
+    asks = Asks()
+
+    async def member(draft: Draft) -> Any:
+        await asks()
+        return "tech" if draft.questions is not None else {"critiques": []}
+
+    environ = {
+        **deciding(seats="m,n", protocol="debate", rounds=1),
+        "DECISION_ROUTER_PROVIDER": outer,
+        "DECISION_INNER_PROVIDER": "committee",
+        "DEBATE_MEMBERS": "m,n",
+    }
+    asks.gateway = gateway_of(environ, plugins=[members(m=member, n=member)])
+
+    decided(asks.gateway)
+
+    assert asks.told == [NESTED] * (6 if outer == "committee" else len(asks.made))
+    assert len(asks.made) >= 2
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_current_as_a_member_enters_no_second_one(gateway_of: Gateways, way: str) -> None:
+    """BR-20: also on the caller's own thread."""
+    asks = Asks()
+    environ = {**deciding(seats="a,b,current"), "DECISION_INNER_PROVIDER": "committee"}
+    plugins = [members(a=says("tech"), b=says("none"))]
+    asks.gateway = gateway_of(environ, plugins=plugins)
+
+    if way == "sync":
+        decision = asked(asks.gateway, current=asks.sync)
+    else:
+        decision = decided(asks.gateway, current=asks)
+
+    assert (decision.value, decision.provider) == ("tech", "committee")
+    assert asks.told == [NESTED]
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_what_the_host_runs_after_a_deliberation_is_nested_in_none(
+    gateway_of: Gateways, way: str
+) -> None:
+    """BR-20: the fallback runs `current` when the committee has ended."""
+    asks = Asks()
+    environ = {
+        **deciding(seats="a,b"),
+        "DECISION_INNER_PROVIDER": "committee/legal",
+        "COMMITTEE__LEGAL__MEMBERS": "a,c",
+    }
+    plugins = [members(a=says("tech"), b=says("none"), c=says("tech"))]
+    asks.gateway = gateway_of(environ, plugins=plugins)
+
+    if way == "sync":
+        decision = asked(asks.gateway, current=asks.sync)
+    else:
+        decision = decided(asks.gateway, current=asks)
+
+    assert (decision.value, decision.provider) == ("tech", "current")
+    assert asks.told == [("committee/legal", ["ok"])]
+
+
+def test_what_a_member_leaves_behind_is_nested_in_none(gateway_of: Gateways) -> None:
+    """BR-20: a task that it began and that goes on asks for itself."""
+    asks, left = Asks(), list[asyncio.Task[None]]()
+
+    async def later() -> None:
+        await asyncio.sleep(60)
+        await asks()
+
+    async def leaves(_: Draft) -> str:
+        left.append(asyncio.create_task(later()))
+        return "tech"
+
+    environ = {
+        **deciding(seats="a,b"),
+        "DECISION_INNER_PROVIDER": "committee/legal",
+        "COMMITTEE__LEGAL__MEMBERS": "b,b",
+    }
+    gateway = asks.gateway = gateway_of(environ, plugins=[members(a=leaves, b=says("tech"))])
+
+    async def main() -> None:
+        await gateway.ask("ROUTER", ASK, current=lambda: "none")
+        await asyncio.gather(*left)
+
+    virtual.run(main())
+
+    assert asks.told == [("committee/legal", ["ok"])]
+
+
+def test_another_gateway_deliberates_for_itself(gateway_of: Gateways) -> None:
+    """BR-20: one decision is one gateway's."""
+    asks = Asks()
+    inside = members(a=says("tech"), b=says("tech"))
+    asks.gateway = gateway_of(deciding("INNER", "a,b"), plugins=[inside])
+    member: Any = asks
+    gateway = gateway_of(deciding(seats="asks,a"), plugins=[members(asks=member, a=says("tech"))])
+
+    assert decided(gateway).provider == "committee"
+    assert asks.told == [("committee", ["ok"])]
+
+
+def test_a_member_asks_another_provider_within_its_time(gateway_of: Gateways) -> None:
+    """BR-02, BR-20: what is not deliberated is asked as ever; depth and deadline nest."""
+    calls: list[Call] = []
+    asks = Asks()
+
+    class Plain:
+        name, limits = "plain", Limits()
+
+        def answer(self, ask: Ask, call: Call) -> Reply:
+            calls.append(call)
+            return Reply({"team": Chosen("tech", confidence=0.9)})
+
+    environ = {
+        **deciding(seats="asks,b", timeout_per_member_seconds=5),
+        "DECISION_INNER_PROVIDER": "plain",
+    }
+    member: Any = asks
+    plugins = [Offers({"plain": Plain()}), members(asks=member, b=says("tech"))]
+    asks.gateway = gateway_of(environ, plugins=plugins)
+
+    outer = asks.gateway.ask("ROUTER", ASK, current=lambda: "none", subject="customer-1")
+    decision: Decision[Any] = virtual.run(outer)
+
+    assert decision.provider == "committee"
+    assert asks.told == [("plain", ["ok"])]
+    (call,) = calls
+    assert (call.depth, call.asking, call.subject) == (2, ("committee",), "customer-1")
+    assert call.deadline is not None
+
+
 def test_a_split_assigns_a_committee(gateway_of: Gateways) -> None:
     plugins = [members(a=says("tech"), b=says("tech"))]
     environ = {"DECISION_ROUTER_PROVIDER": "current:50,committee:50", "COMMITTEE_MEMBERS": "a,b"}
@@ -874,6 +1159,28 @@ def test_a_cached_answer_asks_no_member(gateway_of: Gateways) -> None:
 
     assert [one.value for one in made] == ["tech"] * 3
     assert len(asked) == 2
+
+
+def test_an_answer_in_which_somebody_failed_is_not_kept(gateway_of: Gateways) -> None:
+    """BR-10: the next one is a whole panel's; what is kept already stays."""
+    failing = [True]
+
+    async def flaky(_: Draft) -> str:
+        if failing and failing.pop():
+            raise ConnectionError
+        return "tech"
+
+    plugins = [members(a=says("tech"), b=says("tech"), c=flaky)]
+    environ = {**deciding(), "DECISION_ROUTER_CACHE_SECONDS": "60"}
+    gateway = gateway_of(environ, plugins=plugins)
+
+    made = [asked(gateway) for _ in range(3)]
+    failing.append(True)
+    made += [asked(gateway, Ask("my bill is wrong", ASK.questions)), asked(gateway)]
+
+    assert [one.confidence for one in made] == pytest.approx([0.6, 0.8, 0.8, 0.6, 0.8])
+    cached = [one.record.attempts[0].cached for one in made]
+    assert cached == [False, False, True, False, True]
 
 
 def test_points_of_the_catalogue_take_a_committee(gateway_of: Gateways) -> None:
@@ -979,10 +1286,10 @@ def test_a_transcript_that_was_kept_of_other_rules_fails_loudly(
         virtual.run(rerun_committee(replay, ASK.state))
 
 
-def test_a_transcript_that_cannot_be_kept_costs_the_answer_and_not_the_host(
+def test_a_transcript_that_cannot_be_kept_costs_no_answer(
     gateway_of: Gateways, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The operator is told; the host gets what runs today."""
+    """It is kept in memory; the operator is told, once, and no answer that was paid is lost."""
     folder = tmp_path / "transcripts"
     folder.mkdir()
     plugins = [members(a=says("tech"), b=says("tech"), c=says("tech"))]
@@ -990,11 +1297,10 @@ def test_a_transcript_that_cannot_be_kept_costs_the_answer_and_not_the_host(
     gateway = gateway_of(environ, plugins=plugins)
     folder.rmdir()
 
-    decision = decided(gateway)
+    decisions = [decided(gateway) for _ in range(2)]
 
-    assert decision.provider == "current"
-    assert decision.record.reason is Reason.PROVIDER_ERROR
-    assert "decision.operator_fault" in capsys.readouterr().err
+    assert [(one.provider, one.value) for one in decisions] == [("committee", "tech")] * 2
+    assert capsys.readouterr().err.count('"deliberation.transcript_lost"') == 1
 
 
 def test_nothing_that_was_said_is_logged(
@@ -1156,6 +1462,50 @@ def test_another_model_of_a_member_is_another_committee(gateway_of: Gateways) ->
     assert len(models) == 3
 
 
+def test_who_fails_makes_it_another_panel_and_who_abstains_does_not(gateway_of: Gateways) -> None:
+    """BR-15, BR-10: a threshold that holds for a whole panel holds for no part of it."""
+
+    def model(third: Any) -> str:
+        plugins = [members(a=says("tech"), b=says("tech"), c=third)]
+        return decided(gateway_of(deciding(), plugins=plugins)).record.attempts[0].model
+
+    whole = model(says("tech"))
+    assert model(virtual.silent()) == whole
+    assert model(says("billing")) == whole
+    assert model(virtual.raising()) != whole
+
+
+def test_the_model_of_a_member_is_known_where_it_abstains(gateway_of: Gateways) -> None:
+    """BR-15: whether it is sure enough does not make it another one."""
+
+    def model(sure: float) -> str:
+        unsure = says(Reply({"team": Chosen("tech", confidence=sure)}, "x-1"))
+        plugins = [members(a=says("tech"), b=says("tech"), c=unsure)]
+        environ = {**deciding(), "C_MIN_CONFIDENCE": "0.8"}
+        return decided(gateway_of(environ, plugins=plugins)).record.attempts[0].model
+
+    assert model(0.9) == model(0.5)
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [{"C_MIN_CONFIDENCE": "0.2"}, {"COMMITTEE_ON_PARTIAL": "fallback"}, {"COMMITTEE_ROUNDS": "1"}],
+)
+def test_what_changes_its_answers_changes_its_name(
+    gateway_of: Gateways, variable: dict[str, str]
+) -> None:
+    """BR-15: whoever is believed from another confidence on is another voter."""
+    plugins = [members(**{name: counted_member(lambda _: "tech", []) for name in "abc"})]
+    environ = deciding(protocol="debate", rounds=0)
+
+    models = [
+        decided(gateway_of(given, plugins=plugins)).record.attempts[0].model
+        for given in (environ, {**environ, **variable})
+    ]
+
+    assert models[0] != models[1]
+
+
 def test_several_committees_have_their_own_variables(gateway_of: Gateways) -> None:
     plugins = [members(a=says("tech"), b=says("none"))]
     environ = {
@@ -1228,7 +1578,7 @@ def test_it_takes_what_all_of_its_members_take(gateway_of: Gateways) -> None:
         (deciding(judge="b"), "COMMITTEE_JUDGE", "judges nothing"),
         (deciding(rule="judge", judge="b"), "COMMITTEE_JUDGE", "vote twice"),
         (deciding(rule="judge", judge="nobody"), "COMMITTEE_JUDGE", "no provider 'nobody'"),
-        (deciding(roles="/nowhere.json"), "COMMITTEE_ROLES", "cannot be read"),
+        (deciding(roles="/nowhere.toml"), "COMMITTEE_ROLES", "cannot be read"),
         (deciding(transcripts="/nowhere"), "COMMITTEE_TRANSCRIPTS", "no folder"),
         ({**deciding(), "A_MIN_CONFIDENCE": "2"}, "A_MIN_CONFIDENCE", "from 0"),
         (deciding(seats="a,jev"), "AI_GATEWAY_API_KEY", "not set"),
@@ -1269,11 +1619,11 @@ def test_a_member_that_is_found_to_deliberate_is_refused(gateway_of: Gateways) -
 
 
 def test_roles_are_read_from_a_file(gateway_of: Gateways, tmp_path: Path) -> None:
-    path = tmp_path / "roles.json"
+    path = tmp_path / "roles.toml"
     heard: list[Draft] = []
     asked_of = counted_member(lambda _: "tech", heard)
     plugins = [members(a=asked_of, b=asked_of)]
-    path.write_text('{"cfo": {"instructions": "Weigh the money."}}', "utf-8")
+    path.write_text("[cfo]\ninstructions = 'Weigh the money.'", "utf-8")
     seats = "cfo=a,b"
     written = decided(gateway_of(deciding(seats=seats, roles=path), plugins=plugins))
     told = [one.instructions for one in heard]
@@ -1283,7 +1633,7 @@ def test_roles_are_read_from_a_file(gateway_of: Gateways, tmp_path: Path) -> Non
     assert written.record.attempts[0].model.startswith("committee(cfo=a,b)~")
     assert written.record.attempts[0].model != unwritten.record.attempts[0].model
 
-    for text in ("{", '{"cfo": {"salary": 7}}', '{"c f o": {}}'):
+    for text in ("{", "cfo = 7", "[cfo]\nsalary = 7", '["c f o"]'):
         path.write_text(text, "utf-8")
         with pytest.raises(SetupError, match="COMMITTEE_ROLES: it holds no roles"):
             gateway_of(deciding(seats=seats, roles=path), plugins=plugins)
@@ -1292,11 +1642,20 @@ def test_roles_are_read_from_a_file(gateway_of: Gateways, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"protocol": "debate", "rounds": 3, "timeout_seconds": 60}, "210 seconds, of 60"),
+        (
+            {"protocol": "debate", "rounds": 3, "timeout_seconds": 60},
+            "210 s at worst do not fit into 60 s",
+        ),
         ({"protocol": "debate", "rounds": 2, "max_calls": 14}, "15 calls, and 14"),
         ({"rule": "judge", "judge": "j", "max_calls": 3}, "4 calls, and 3"),
-        ({"rule": "judge", "judge": "j", "timeout_seconds": 45}, "60 seconds, of 45"),
+        (
+            {"rule": "judge", "judge": "j", "timeout_seconds": 45},
+            "60 s at worst do not fit into 45 s",
+        ),
         ({"protocol": "debate", "rounds": 2, "max_calls": 15, "timeout_seconds": 150}, None),
+        ({"members": "fixed,fixed"}, "`fixed` is asked more than once, and says the same"),
+        ({"members": "fixed", "protocol": "cost_matched"}, "`fixed` is asked more than once"),
+        ({"members": "a,a,fixed"}, None),
         ({}, None),
     ],
 )
@@ -1305,7 +1664,10 @@ def test_what_can_hardly_fit_is_said(
 ) -> None:
     """BR-09, AM-12: legal, and told of before the first decision."""
     functions = {name: virtual.obedient("tech") for name in "abcj"}
-    gateway = gateway_of(deciding(**settings), plugins=[members(**functions)])
+    fixed: Any = scripted("tech")
+    fixed.name = "fixed"
+    plugins = [members(**functions), Offers({"fixed": fixed})]
+    gateway = gateway_of(deciding(**settings), plugins=plugins)
 
     told = "\n".join(str(one) for one in gateway.check() if "COMMITTEE" in one.where)
 

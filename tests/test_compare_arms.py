@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from commanding import clean
-from faulty import Server, Visit, failed, replies
+from faulty import Server, Visit, failed, hangs, replies
 from pointsman.gateway.cli import screen
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.errors import SetupError
@@ -96,6 +96,19 @@ def keep(first):
 async def hung(draft):
     await asyncio.sleep(3600)
 
+async def slow(draft):
+    await asyncio.sleep(0.7)
+    return case(draft)["truth"], 0.9
+
+async def arguing(draft):
+    told(draft, "arguing")
+    if draft.task == "answer":
+        return case(draft)["n"] % 3 != 0, 0.9
+    labels = [row["member"] for row in draft.state["committee"]["members"] if not row.get("yours")]
+    point = f"about case {case(draft)['n']}"
+    one = {"agree": False, "points": [point], "evidence_ids_cited": [], "suggested_value": None}
+    return {"critiques": [{"target_role": label, **one} for label in labels]}
+
 PANEL = {
     "right": member("right", truth, keep(truth)),
     "wrong": member("wrong", lie, keep(lie)),
@@ -103,6 +116,8 @@ PANEL = {
     "caving": member("caving", truth, yield_),     # right, until anybody says what is wrong
     "hung": hung,
     "silent": member("silent", lambda case: None, lambda case, seen: None),
+    "slow": slow,
+    "arguing": arguing,
 }
 gateway = Gateway.from_env(plugins=[members(**PANEL)])
 """
@@ -261,7 +276,7 @@ def test_ap_17_a_placebo_of_content_shows_another_cases_answers(panel: str) -> N
     """AP-17: peers say what they said about the next case, whose truth is the opposite."""
     told = ran(
         panel, "--members", "right,right,swayed", "--arms", "debate,placebo",
-        "--placebo", "content", "--concurrency", "3", "--rounds", "1",
+        "--placebo", "content", "--concurrency", "3", "--rounds", "1", "--transcripts", "kept",
     )  # fmt: skip
 
     assert arm(told, "debate")["collapse"]["collapsed"] == 6
@@ -317,10 +332,8 @@ def writes(per_word: int = 1) -> Callable[[Visit], Any]:
         text = "".join(one["content"] for one in sent["messages"])
         schema = sent["response_format"]["json_schema"]["schema"]
         fields = schema["properties"]
-        said = {
-            name: {"array": [], "boolean": True}.get(field["type"])
-            for name, field in fields.items()
-        }
+        kinds: dict[str, Any] = {"array": [], "boolean": True}
+        said = {name: kinds.get(field["type"]) for name, field in fields.items()}
         body = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
@@ -386,7 +399,7 @@ def test_a_provider_that_turns_the_key_away_is_no_result(chat: Server) -> None:
 
     said = invoke(cases(3), "--question", "q.json", "--arms", "chat", "--concurrency", "1", code=1)
 
-    assert "its items are left for another time" in said
+    assert "chat: auth: 1 arm on an item is left open" in said
     assert "Ended early" in said
     assert written() == []
     chat.does(writes())
@@ -429,6 +442,305 @@ def test_calls_are_bounded(panel: str) -> None:
 
     assert told["stopped"] == "calls"
     assert 0 < len(asked()) <= 25
+
+
+# --- samples, failures, and what belongs together ------------------------------------------
+
+
+def chatty(answers: Callable[[Mapping[str, Any]], bool]) -> Callable[[Visit], Any]:
+    """A chat server that answers as *answers* says of a request's body."""
+
+    async def does(visit: Visit) -> bool:
+        sent = json.loads(visit.seen.body)
+        fields = sent["response_format"]["json_schema"]["schema"]["properties"]
+        said: dict[str, Any] = {
+            name: answers(sent) if field["type"] == "boolean" else []
+            for name, field in fields.items()
+        }
+        message = {"role": "assistant", "content": json.dumps(said)}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+        made = {"id": "c", "object": "chat.completion", "model": sent["model"]}
+        return await replies({**made, "choices": [choice], "usage": usage})(visit)
+
+    return does
+
+
+def heats(server: Server) -> Counter[float]:
+    bodies = [json.loads(one.body) for one in server.seen]
+    return Counter(one.get("temperature") for one in bodies if one["messages"])
+
+
+def test_ap_10_samples_of_one_member_are_drawn_and_may_differ(chat: Server) -> None:
+    """AP-10: the first as it would be alone, the others drawn: they are no copies of one answer."""
+    dice = random.Random(3)
+    chat.does(chatty(lambda sent: sent["temperature"] == 0 or dice.random() < 0.5))
+    words = (cases(2), "--question", "q.json", "--members", "chat,chat", "--rounds", "1")
+
+    said = invoke(*words, "--arms", "self_consistency", "--concurrency", "1")
+
+    (row, *_) = written()
+    assert heats(chat) == {0: 2, 0.7: 2 * (row["k"] - 1)}
+    assert len({value["answer"] for value in row["opening"].values()}) == 2
+    assert "never differed" not in said
+
+
+def test_ap_10_a_control_whose_samples_are_all_alike_is_told(chat: Server) -> None:
+    """AP-10: one answer repeated is no control; a second thought is not a sample."""
+    words = (cases(2), "--question", "q.json", "--members", "chat,chat", "--rounds", "1")
+
+    said = invoke(*words, "--arms", "cost_matched,self_refine,independent")
+
+    assert "cost_matched: the samples never differed: this control is one answer repeated" in said
+    assert "self_refine: the samples" not in said
+    (k,) = {row["k"] for row in written() if row["arm"] == "cost_matched"}
+    assert heats(chat)[0.7] == 2 * (k - 1)
+
+
+FAILURES: Mapping[str, tuple[Any, str]] = {
+    "server error": (replies({}, 500), "provider_error"),
+    "too many": (replies({}, 429), "rate_limited"),
+    "its own time is up": (hangs(), "timeout"),
+    "hung up": (None, "transport"),
+}
+
+
+@pytest.mark.parametrize("arms", ["chat", "independent"])
+@pytest.mark.parametrize(("does", "reason"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_is_no_result_and_is_asked_again(
+    chat: Server, monkeypatch: pytest.MonkeyPatch, does: Any, reason: str, arms: str
+) -> None:
+    """Before any breaker opens: not kept, told, exit 1; --resume asks again, and nothing else."""
+
+    async def gone(visit: Visit) -> bool:
+        await visit.send(b"")
+        return False
+
+    monkeypatch.setenv("CHAT_TIMEOUT_SECONDS", "0.5")
+    chat.does(writes(), does or gone, writes())
+    words = (cases(3), "--question", "q.json", "--members", "chat", "--arms", arms)
+    first = invoke(*words, "--concurrency", "1", "--json", code=1)
+
+    told = json.loads(first)
+    assert (told["complete"], told["open"], told["stopped"]) == (2, 1, "")
+    assert told["left"] == {f"chat: {reason}": 1}
+    assert [row["case"] for row in written()] == ["c0", "c2"]
+    again = json.loads(invoke(*words, "--resume", "--json"))
+    assert (again["complete"], again["added"], again["open"]) == (3, 1, 0)
+
+
+def test_an_invalid_answer_is_a_result(chat: Server) -> None:
+    chat.does(replies({"model": "small", "choices": []}))
+
+    told = json.loads(invoke(cases(2), "--question", "q.json", "--arms", "chat", "--json"))
+
+    assert (told["complete"], told["open"], told["arms"][0]["answered"]) == (2, 0, 0)
+
+
+def test_what_a_failure_cost_counts_and_its_matched_arms_wait(chat: Server) -> None:
+    """BR-07: calls of a debate that failed are made; and nothing is matched with its plan."""
+    chat.does(writes(), writes(), writes(), writes(), replies({}, 500), writes())
+    words = (cases(2), "--question", "q.json", "--members", "chat,chat", "--rounds", "1")
+    arms = ("--arms", "debate,cost_matched", "--concurrency", "1")
+
+    told = json.loads(invoke(*words, *arms, "--max-calls", "8", "--json", code=3))
+
+    assert (told["stopped"], told["open"]) == ("calls", 2)
+    assert told["left"]["the debate that it is matched with is not known"] == 1
+    assert len(chat.seen) == 6
+    assert written() == []
+
+
+def test_a_provider_is_an_arm_for_as_long_as_a_turn_lasts(panel: str) -> None:
+    """BR-02: --turn-seconds holds for it as for a member; a time that is up is a result."""
+    told = ran(panel, "--arms", "slow", "--turn-seconds", "0.3", count=1)
+
+    assert arm(told, "slow")["answered"] == 0
+    assert written()[0]["why"] == "timeout"
+
+
+def test_arms_of_one_are_matched_with_a_debate_that_comes_later(panel: str) -> None:
+    """AP-10: rows that were matched with the plan, or another debate, are run again."""
+    words = ("--members", "right,right", "--arms")
+    ran(panel, *words, "independent,cost_matched,placebo", count=2)
+    planned = {row["case"]: row for row in written() if row["arm"] == "cost_matched"}
+    told = ran(panel, *words, "independent,cost_matched,placebo,debate", "--resume", count=2)
+
+    rows = {(row["case"], row["arm"]): row for row in written()}  # the later line counts
+    assert told["added"] == 4
+    for case, before in planned.items():
+        matched, debate = rows[case, "cost_matched"], rows[case, "debate"]
+        calls = sum(part["calls"] for part in debate["parts"].values())
+        assert before["against"].startswith("placebo/")
+        assert matched["against"].startswith("debate/")
+        assert matched["k"] == max(1, calls - 2)
+    assert ran(panel, *words, "independent,cost_matched,placebo,debate", "--resume", count=2)[
+        "added"
+    ] == 0  # fmt: skip
+
+
+def test_the_debate_itself_is_the_reference_and_is_named(panel: str) -> None:
+    words = ("--members", "right,wrong", "--arms", "placebo,debate_skeptic,debate,cost_matched")
+    told = ran(panel, *words, count=1)
+    said = invoke("cases.jsonl", "--question", "q.json", *words, "--resume", program=panel)
+
+    assert told["reference"] == "debate"
+    assert "ratio: calls over those of `debate`" in said
+
+
+def test_the_ratio_is_in_the_unit_that_was_matched(chat: Server) -> None:
+    words = (cases(1), "--question", "q.json", "--members", "chat,chat", "--rounds", "1")
+    said = invoke(*words, "--arms", "debate,cost_matched", "--match", "tokens")
+
+    assert "ratio: tokens over those of `debate`" in said
+    assert len(chat.seen) > 1
+
+
+def test_ap_17_a_placebo_of_content_shows_another_items_critiques(panel: str) -> None:
+    """AP-17: of the same question alone; none about the item itself reaches a revision."""
+    lines = [
+        {"id": f"c{n}", "state": {"n": n, "truth": True}, "gold": True, "question": "ab"[n % 2]}
+        for n in range(4)
+    ]
+    Path("two.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asks = {name: {"kind": "predicate", "instructions": f"{name}?"} for name in "ab"}
+    Path("list.json").write_text(json.dumps(asks))
+    words = ("two.jsonl", "--questions", "list.json", "--members", "arguing,right,wrong")
+
+    invoke(
+        *words, "--arms", "debate,placebo", "--placebo", "content", "--rounds", "1",
+        "--transcripts", "kept", program=panel,
+    )  # fmt: skip
+
+    heard = [
+        (one["state"]["state"]["n"], int(re.findall(r"about case (\d)", critique["points"][0])[0]))
+        for one in asked()
+        if one["task"] == "answer"
+        for critique in one["state"].get("critiques", ())
+        if critique["points"]
+    ]
+    assert {about for n, about in heard if about == n}  # in the debate
+    assert {about - n for n, about in heard} <= {
+        0,
+        2,
+        -2,
+    }  # in the placebo the next of its question
+    placebos = [(n, about) for n, about in heard if about != n]
+    assert len(placebos) == len(heard) - len(placebos)
+
+
+def test_ap_17_an_item_that_is_alone_in_its_question_has_no_placebo_of_content(panel: str) -> None:
+    words = ("--members", "right,wrong", "--arms", "debate,placebo", "--placebo", "content")
+    said = invoke(
+        cases(1), "--question", "q.json", *words, "--transcripts", "kept", program=panel, code=2
+    )
+
+    assert "no other item has the question of 'c0'" in said
+    assert not Path("log.jsonl").exists()
+
+
+def test_ap_17_a_placebo_of_roles_without_roles_is_told(panel: str) -> None:
+    words = ("--question", "q.json", "--arms", "debate,placebo")
+    alike = invoke(cases(1), *words, "--members", "right,wrong", program=panel)
+    roles = ("--members", "right,skeptic=wrong", "--out", "other.jsonl")
+    told = invoke("cases.jsonl", *words, *roles, program=panel)
+
+    assert "no member has a role of its own" in alike
+    assert "no member has a role of its own" not in told
+
+
+def test_br_22_the_placebo_gap_is_shown_by_the_rule_of_all_pairs() -> None:
+    """BR-22: an interval without 0 is not enough: the test has to hold, corrected for all pairs."""
+    verdicts = {"debate": [True] * 5 + [True] * 35, "placebo": [False] * 5 + [True] * 35}
+    summary, printed = told_of(verdicts, members="a,b")
+
+    assert summary.placebo is not None
+    assert summary.placebo.low > 0
+    assert summary.placebo.shown == ""
+    assert "no gap is shown" in printed
+    assert printed.splitlines().count(summary.placebo.said) == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "named"),
+    [
+        ("CHAT_MODEL", "large", "chat was small from 0 on there, and is large from 0 on"),
+        ("CHAT_MIN_CONFIDENCE", "0.7", "chat was small from 0 on there, and is small from 0.7 on"),
+    ],
+)
+def test_another_model_or_minimum_is_another_experiment(
+    chat: Server, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, named: str
+) -> None:
+    words = (cases(1), "--question", "q.json", "--members", "chat,chat")
+    invoke(*words, "--arms", "independent")
+    monkeypatch.setenv(variable, value)
+    before = len(chat.seen)
+
+    said = invoke(*words, "--arms", "independent,chat", "--resume", code=2)
+
+    assert named in said
+    assert len(chat.seen) == before
+
+
+def test_a_provider_that_is_served_by_two_models_is_told(chat: Server) -> None:
+    def dated(version: str) -> Any:
+        choice = {"message": {"content": '{"q1":true}'}, "finish_reason": "stop"}
+        return replies({"model": f"small-2026-01-0{version}", "choices": [choice]})
+
+    chat.does(dated("1"), dated("2"))
+    said = invoke(cases(2), "--question", "q.json", "--arms", "chat", "--concurrency", "1")
+
+    told = "chat was served by more than one model: small-2026-01-01 (1), small-2026-01-02 (1)"
+    assert told in said
+
+
+@pytest.mark.usefixtures("chat")
+def test_money_is_set_aside_by_arm() -> None:
+    """BR-07: a debate is not begun because the cheap arms before it have a low mean."""
+    words = (cases(6), "--question", "q.json", "--members", "chat,chat", "--rounds", "1")
+    both = ("--arms", "chat,debate", "--json")
+    whole = json.loads(invoke(*words, *both, "--out", "whole.jsonl"))
+    one = {each["arm"]: each["usd"] / 6 for each in whole["arms"]}
+    limit = one["chat"] * 2.5 + one["debate"] * 2.5
+
+    told = json.loads(invoke(*words, *both, "--max-cost", str(limit), code=3))
+
+    spent = sum(part["usd"] for row in written() for part in row["parts"].values())
+    assert told["stopped"] == "cost"
+    assert 0 < spent <= limit
+
+
+def test_a_limit_of_money_says_whom_it_does_not_hold_for(panel: str) -> None:
+    cases(2)
+    words = ("cases.jsonl", "--question", "q.json", "--arms", "right", "--max-cost", "1")
+    said = invoke(*words, program=panel)
+
+    assert said.count("right tells no price: --max-cost does not count what it costs.") == 1
+
+
+def test_calls_that_are_set_aside_and_not_made_are_there_for_others(panel: str) -> None:
+    """BR-08: who agrees at once leaves most of its calls; others wait for that, and go on."""
+    words = ("--members", "right,right", "--arms", "debate", "--max-calls", "40")
+    told = ran(panel, *words, "--concurrency", "4")
+
+    assert (told["complete"], told["stopped"]) == (6, "")
+    assert len(asked()) == 36  # ten are set aside for each debate, and six are made
+
+
+@unix
+def test_whoever_reads_the_first_line_alone_has_read_enough(panel: str) -> None:
+    words = ["--app", panel, "compare-arms", cases(2), "--question", "q.json", "--arms", "right"]
+    command = [sys.executable, "-m", "pointsman", *words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            command, env=clean({}), stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writing)
+
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # --- resuming ------------------------------------------------------------------------------
@@ -677,6 +989,12 @@ OPTIONS = {
         ("--arms", "placebo", "--members", "right,wrong", "--placebo", "content"),
         "no arm gives them",
     ),
+    "content that nothing keeps": (
+        ("--arms", "debate,placebo", "--members", "right,wrong", "--placebo", "content"),
+        "which only transcripts keep",
+    ),
+    "no end of a turn": (("--arms", "right", "--turn-seconds", "inf"), "--turn-seconds: inf is no"),
+    "no amount": (("--arms", "right", "--max-cost", "inf"), "--max-cost: inf is no amount"),
     "two sources": (("--arms", "right", "--point", "ROUTER"), "both say what is asked"),
 }
 
@@ -748,12 +1066,12 @@ def columns(draw: st.DrawFn) -> Columns:
     return {f"arm{i}": [dice.random() < one for _ in range(n)] for i, one in enumerate(shares)}
 
 
-def told_of(verdicts: Columns) -> tuple[Summary, str]:
+def told_of(verdicts: Columns, members: str = "") -> tuple[Summary, str]:
     """All that is printed about results with these verdicts, for people and for programs."""
     n = len(next(iter(verdicts.values())))
     ask = Ask("x", {"answer": Predicate("So?")})
     items = [Case(f"c{i}", ask, {"answer": True}, "d") for i in range(n)]
-    experiment = experiment_of(",".join(verdicts), "", {})
+    experiment = experiment_of(",".join(verdicts), members, {})
     with tempfile.TemporaryDirectory() as folder:
         results = Results(Path(folder) / "r", Header(members="", settings={}), resume=False)
         for name, rights in verdicts.items():
@@ -841,6 +1159,14 @@ def test_the_number_of_items_that_a_difference_needs() -> None:
         "a and b: no difference shown; about 234 items would be needed for one of 10.0 points "
         "(as measured)."
     )
+
+
+def test_the_number_of_items_is_for_one_pair_and_says_so() -> None:
+    a, b = [True] * 20 + [False] * 80, [False] * 10 + [True] * 15 + [False] * 75
+
+    told = compared({"a": a, "b": b, "c": a})
+
+    assert told[0].said.endswith("(as measured, were it the only pair).")
 
 
 PAGE = (Path(__file__).parent.parent / "docs" / "compare-arms.md").read_text("utf-8")

@@ -395,6 +395,30 @@ def test_the_escalation_table(row: str) -> None:
     assert found["impasse"] is (row == "E20")
 
 
+@pytest.mark.parametrize(
+    ("told", "route", "reasons"),
+    [
+        ({}, "COUNCIL", ["diverged"]),
+        ({"convergence": 69}, "COUNCIL", ["conv<70"]),
+        ({"confidence": 60}, "COUNCIL", ["diverged", "conf<70"]),
+        ({"confidence": 45}, "HUMAN", ["conf<50"]),
+        ({"breaker": "max_rounds"}, "COUNCIL", ["diverged"]),
+        ({"applies": False}, "EMIT", []),
+        ({"convergence": None, "quorum": False}, "COUNCIL", ["no_quorum"]),
+    ],
+)
+@pytest.mark.parametrize("optional", ["always", "emit_with_caveats", "ask"])
+def test_dd_33_a_score_does_not_make_up_for_a_verdict(
+    told: State, route: str, reasons: list[str], optional: str
+) -> None:
+    """DD-33, AM-21: who did not agree goes to the council at least, however high the score."""
+    state = {**stated(75), "diverged": True, "rule": {"optional_council": optional}, **told}
+
+    found = escalation_of(state)
+
+    assert (found["route"], found["reasons"]) == (route, reasons)
+
+
 @pytest.mark.parametrize("confidence", [70, 85, 100])
 def test_am_01_a_trigger_is_mandatory_however_sure_the_answer_is(confidence: float) -> None:
     """AM-01, DD-52: convergence 60 goes to the council; DD-54 asks only where nothing fired."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from commanding import Command
 from pointsman import Answer, Choice, Draft, Gateway, Usage
 from pointsman.gateway.errors import Reason
 from pointsman.providers.deliberation import members, seated
+from pointsman.providers.deliberation.commands.telling import event
 from pointsman.providers.deliberation.dynamics import Debate
 from pointsman.providers.deliberation.feasible import Stage, feasible
 from pointsman.providers.deliberation.transcript import Transcript, read
@@ -128,6 +131,34 @@ def test_show_reads_well_at_80_columns_without_colour(debate: Path) -> None:
     assert any(line.endswith(" …") for line in out)
 
 
+def test_show_is_wrapped_for_whoever_reads_it_without_a_terminal(held: tuple[Path, Path]) -> None:
+    """At 100 columns; a line goes on below what it tells, and between two facts."""
+    out = shown(held[0], "show", held[0].name, COLUMNS="").out
+    beginning = out[: out.index("how far they agreed")]
+
+    assert max(map(len, out)) <= 100
+    at = next(n for n, line in enumerate(beginning) if "verdict check/1" in line)
+    column = beginning[at].index("verdict DIVERGED")
+    assert beginning[at].endswith(" ·")
+    assert beginning[at + 1].startswith(" " * column + "open recommendation")
+    assert not any("point CONVERGENCE" in line or "by current" in line for line in beginning)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.010925, "0.01"), (4.5678, "4.57"), (120.0, "120")]
+)
+def test_times_are_told_by_the_figures_that_matter(seconds: float, told: str) -> None:
+    assert event({"round": 1, "seconds": seconds}) == f"seconds {told}"
+
+
+def test_a_narrow_terminal_breaks_no_word(debate: Path) -> None:
+    out = shown(debate, "show", debate.name, COLUMNS="48").out
+
+    assert max(map(len, out)) <= 48
+    assert any("verdict round/1" in line for line in out)
+    assert any(line.strip().startswith("verdict DIVERGED · score 37.5 ·") for line in out)
+
+
 def test_nothing_that_a_member_said_steers_a_terminal(debate: Path) -> None:
     for words in (("show", debate.name), ("show", debate.name, "--full")):
         out = "\n".join(shown(debate, *words).out)
@@ -215,11 +246,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("held")
 
     def says(option: str) -> virtual.Member:
-        def told(draft: Draft) -> dict[str, Any]:
-            fields: dict[str, Any] = draft.schema["properties"]
-            return {name: _filled(one, option) for name, one in fields.items()}
-
-        return virtual.obedient(told, 2)
+        return virtual.obedient(_says(option), 2)
 
     async def hold(path: Path, *, texts: bool) -> None:
         gateway = Gateway.from_env(
@@ -235,6 +262,14 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     for path, texts in zip(paths, (True, False), strict=True):
         virtual.run(hold(path, texts=texts))
     return paths
+
+
+def _says(option: str) -> Callable[[Draft], dict[str, Any]]:
+    def told(draft: Draft) -> dict[str, Any]:
+        fields: dict[str, Any] = draft.schema["properties"]
+        return {name: _filled(one, option) for name, one in fields.items()}
+
+    return told
 
 
 def _filled(field: dict[str, Any], option: str) -> Any:
@@ -289,3 +324,25 @@ def test_the_worst_case_is_one_sentence() -> None:
     assert feasible(stages, 100).told() == (
         "round 2 may cut turns off; 120 s at worst do not fit into 100 s"
     )
+
+
+def test_one_that_was_cancelled_and_resumed_comes_to_the_same(tmp_path: Path) -> None:
+    """BR-17, BR-18: who goes on does not come to the end that was none."""
+    path = tmp_path / "resumed.jsonl"
+
+    async def broken_off() -> None:
+        slow = virtual.obedient(_says("invest"), 2)
+        gateway = Gateway.from_env({"DECISION_LOG": "off"}, plugins=[members(a=slow, b=slow)])
+        debate = Debate(Choice("Invest?", ["invest", "defer"]), seated("cfo=a,cro=b"))
+        about = {"facts": "some"}
+        task = asyncio.create_task(debate.held(gateway, about, path=path, texts=True))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert "cancelled" in [one.key for one in read(path)]
+        await debate.resumed(gateway, about, path)
+
+    virtual.run(broken_off())
+
+    assert shown(path, "replay", path.name).out == ["✓ it comes to the same"]

@@ -37,13 +37,19 @@ from pointsman.providers.deliberation.replaying import rerun
 from pointsman.providers.deliberation.transcript import Mismatch, read
 from virtual import hung, obedient, raising, run, silent
 
+PREMISES = frozenset({"premises"})
 SCENES: dict[str, dict[str, Any]] = {
     "agreed": trio(ALL),
     "to the council": trio(NONE, NONE, NONE),
     "one is silent": {**trio(NONE, ALL), "cto": silent()},
     "one hangs": {**trio(NONE, frozenset({"premises"}), ALL), "cro": hung()},
     "loop": {one: obedient(says(stand(one, 1, agreed=NONE))) for one in ROLES},
+    "cites nothing": {
+        one: obedient(agreeing(one, NONE, evidence=["[RAG:GHOST_1]"], limitations=["few data"]))
+        for one in ROLES
+    },
 }
+OUT_OF_TIME = trio(NONE, PREMISES, NONE, seconds=29)  # resumed, it would have more of it
 
 
 class Counting:
@@ -135,12 +141,14 @@ def test_one_that_was_cancelled_can_be_gone_on_with(tmp_path: Path) -> None:
     assert (done.state, done.recommendation) == (State.EMITTED, "invest")
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", [*SCENES, "out of time"])
 def test_it_comes_to_the_same_when_it_is_run_again(scene: str, tmp_path: Path) -> None:
     """BR-17: from its transcript, without asking anybody, field by field."""
     path = tmp_path / "debate.jsonl"
-    functions = {**council_of(), **SCENES[scene]}
-    run(debate_of().held(gateway_of(functions), CASE, path=path, texts=True))
+    functions = {**council_of(), **SCENES.get(scene, OUT_OF_TIME)}
+    rules = None if scene in SCENES else rules_of(timeout_total=100)
+    debate = debate_of(rules=rules)
+    run(debate.held(gateway_of(functions), CASE, path=path, texts=True))
     again = run(rerun(path))
     assert (again.kind, again.differs, again.unused) == ("debate", (), ())
 
@@ -324,3 +332,24 @@ def test_members_are_named_once() -> None:
         Debate(INVEST, [*panel("cfo"), *panel("cfo")])
     with pytest.raises(DeclarationError, match="three members"):
         Debate(INVEST, panel("cfo"), council=panel("critic"))
+
+
+def test_a_round_that_could_not_begin_is_known_when_it_is_run_again(tmp_path: Path) -> None:
+    """BR-17, BR-18: the clock that ended it is written down; no cut makes it go on."""
+
+    async def judge(draft: Any) -> dict[str, Any]:
+        clock: Any = asyncio.get_running_loop()
+        clock.now += 30
+        return dict.fromkeys(draft.questions, (False, 0.99))
+
+    functions = {**council_of(), **trio(NONE, NONE), "judge": judge}
+    gateway = gateway_of(functions, DECISION_CONVERGENCE_PROVIDER="judge")
+    debate, path = debate_of(rules=rules_of(timeout_total=25)), tmp_path / "debate.jsonl"
+    done = run(debate.held(gateway, CASE, path=path, texts=True))
+    assert (len(done.rounds), done.path[2:4]) == (1, ("TR-16", "TR-06"))
+
+    again = run(rerun(path))
+    assert (again.differs, again.unused) == ((), ())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    assert ending(run(debate.resumed(gateway, CASE, path))) == ending(done)

@@ -29,7 +29,7 @@ from debating import (
 from pointsman import Gateway
 from pointsman.gateway.answers import Usage
 from pointsman.gateway.errors import NoAnswer, Reason
-from pointsman.gateway.plugins import Written
+from pointsman.gateway.plugins import Call, Written
 from pointsman.gateway.questions import Ask, Choice, Predicate, Question, Score
 from pointsman.gateway.records import Attempt, Decision
 from pointsman.providers.deliberation.replaying import rerun
@@ -156,8 +156,6 @@ def test_a_person_is_an_abstention_with_its_reasons(tmp_path: Path) -> None:
 
     made = gateway(functions, DEBATE_TRANSCRIPTS=str(tmp_path), DECISION_FALLBACK_TO_CURRENT="off")
     provider = made._wiring.lane("debate", "").provider
-    from pointsman.gateway.plugins import Call
-
     with pytest.raises(NoAnswer) as caught:
         run(provider.answer(Ask(CASE, {"decision": INVEST}), Call(point="INVEST")))  # type: ignore[attr-defined]
     told = caught.value.escalates
@@ -223,6 +221,15 @@ def test_what_a_panel_in_which_one_fell_silent_is_worth(
         assert (notes["responded"], notes["expected"], notes["degraded"]) == (2, 3, 1)
 
 
+@pytest.mark.parametrize(("member", "partial"), [(None, False), (silent(), True)])
+def test_an_answer_to_which_not_all_came_says_so(member: Any, partial: bool) -> None:  # noqa: FBT001 - the outcome
+    """BR-10: so that no cache keeps it."""
+    functions = trio(ALL) if member is None else {**trio(ALL), "cto": member}
+    provider: Any = gateway(functions)._wiring.lane("debate", "").provider
+    reply = run(provider.answer(Ask(CASE, {"decision": INVEST}), Call(point="INVEST")))
+    assert reply.partial is partial
+
+
 def test_a_debate_is_never_entered_twice_in_one_decision() -> None:
     """BR-20: a verdict inside of it that would be debated is computed instead."""
     asked = Asked(agreeing("cfo", ALL))
@@ -280,6 +287,29 @@ def test_a_transcript_is_kept_and_can_be_run_again(tmp_path: Path) -> None:
     assert {"turn", "verdict", "breaker", "synthesis", "route", "council"} <= set(kinds)
     again = run(rerun(path))
     assert (again.same, again.differs, again.unused) == (True, (), ())
+
+
+def test_a_transcript_that_cannot_be_kept_costs_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """BR-04: the folder is gone; debates are held in memory, and the operator is told once."""
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    variables = {"DEBATE_TRANSCRIPTS": str(folder), "DECISION_LOG": "json"}
+    gone = gateway(trio(ALL), **variables)
+    folder.rmdir()
+
+    async def asked() -> list[Decision[Any]]:
+        ask = Ask(CASE, {"decision": INVEST})
+        return [await gone.ask("INVEST", ask, current=lambda: "drop") for _ in range(2)]
+
+    decisions = run(asked())
+
+    assert [(one.provider, one.value) for one in decisions] == [("debate", "invest")] * 2
+    told = capsys.readouterr().err
+    assert told.count('"deliberation.transcript_lost"') == 1
+    assert "No such file or directory" in told
+    assert str(tmp_path) not in told
 
 
 def test_without_the_texts_a_transcript_holds_no_word_of_the_case(tmp_path: Path) -> None:

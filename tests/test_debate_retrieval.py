@@ -266,3 +266,84 @@ def test_a_role_may_cite_what_another_retrieved() -> None:
 
 def test_the_pages_own_example_of_a_chunk() -> None:
     assert re.fullmatch(CITATION, "[RAG:CG001_042]")
+
+
+GHOST = "[RAG:GHOST_1]"
+
+
+def ghostly(field: str) -> dict[str, Any]:
+    """What a role may say, with one citation of nothing in *field*."""
+    point = {"label": "A", "point": "p", "evidence": []}
+    fields: dict[str, Any] = {
+        "position": f"It pays {GHOST}.",
+        "premises": [f"the runway {GHOST}", GHOST],
+        "risks": [f"churn {GHOST}"],
+        "timing": f"Q1 {GHOST}",
+        "reasoning": f"because of {GHOST}",
+        "limitations": [f"unless {GHOST}"],
+        "agreements": [{**point, "evidence": [GHOST]}],
+        "divergences": [
+            {**point, "about": "timing", "kind": "values", "critical": False, "evidence": [GHOST]}
+        ],
+        "blind_spots": [{"label": "A", "point": f"p {GHOST}"}],
+        "resolutions": [{"about": "risks", "stance": f"s {GHOST}", "evidence": [GHOST]}],
+    }
+    return {field: fields[field]}
+
+
+@pytest.mark.parametrize(
+    ("field", "number"),
+    [
+        ("position", 1),
+        ("premises", 1),
+        ("risks", 1),
+        ("timing", 1),
+        ("reasoning", 1),
+        ("limitations", 1),
+        ("agreements", 2),
+        ("divergences", 2),
+        ("blind_spots", 2),
+        ("resolutions", 3),
+    ],
+)
+def test_a_citation_of_nothing_gets_through_nowhere(field: str, number: int) -> None:
+    """BR-21: wherever it stands it is asked about; what is left then, nobody else is shown."""
+
+    def speaks(draft: Any) -> Any:
+        more = ghostly(field) if draft.round == number else {}
+        return spoken(draft, {**stand("cto", draft.round, agreed=NONE), **more})
+
+    others = {one: Asked(agreeing(one, NONE, NONE, NONE)) for one in ("cfo", "cro")}
+    critics = Asked(lambda draft: spoken(draft, {}))
+    done = held({**others, "cto": Asked(speaks)}, council={"critic": critics})
+
+    again = [turn for turn in done.turns if turn.kind == "verification"]
+    assert [(turn.member, turn.round) for turn in again] == [("cto", number)]
+    assert f"unfounded citations: cto, {number}" in done.transcript.notes
+    for one in (*others.values(), critics):
+        assert len(one.drafts) > 0
+        assert "GHOST" not in str(one.states)
+    assert "GHOST" not in str((done.synthesis, done.rounds, done.breaker, done.log))
+    assert GHOST in str([turn.said for turn in done.turns])  # as it was said
+
+
+def test_a_premise_that_loses_its_citation_is_still_a_premise() -> None:
+    """BR-21: words stand without it; an entry that was nothing else is gone."""
+    functions = {**trio(ALL), "cto": Asked(lambda d: spoken(d, stand("cto") | ghostly("premises")))}
+    done = held(functions)
+    assert done.rounds[0].fresh["cto"].premises == ("the runway",)
+
+
+def test_a_re_ask_is_inside_of_its_roles_own_time() -> None:
+    """AM-13, AM-19, FV-29: its clock never stops, so that the published worst case is true."""
+    cites = {"evidence": [GHOST]}
+    slow = {one: obedient(agreeing(one, NONE, **cites), 20) for one in ROLES}
+    done = held(slow, rules=rules_of(rounds_max=1))
+    assert [turn.ending for turn in done.turns if turn.kind == "verification"] == ["timeout"] * 3
+    assert done.rounds[0].seconds == pytest.approx(30)
+    assert done.rounds[0].fresh.keys() == set(ROLES)
+    assert all(one.evidence == () for one in done.rounds[0].fresh.values())
+
+    none_left = {one: obedient(agreeing(one, NONE, **cites), 29.99) for one in ROLES}
+    done = held(none_left, rules=rules_of(rounds_max=2, timeout_total=900))
+    assert done.rounds[1].seconds == pytest.approx(90)

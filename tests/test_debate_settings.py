@@ -175,6 +175,8 @@ FAULTS = [
     ({"DEBATE_VISIBILITY": "live", "DEBATE_ROUND2": "parallel"}, "DEBATE_VISIBILITY"),
     ({"DEBATE_ON_MISSING_ROUND": "carry", "DEBATE_ROUNDS_MAX": "1"}, "DEBATE_ON_MISSING_ROUND"),
     ({"DEBATE_WEIGHTS": "0,0,0,0"}, "DEBATE_WEIGHTS"),
+    ({"DEBATE_WEIGHTS": "nan,1,1,1"}, "DEBATE_WEIGHTS"),
+    ({"DEBATE_WEIGHTS": "1,1,1,inf"}, "DEBATE_WEIGHTS"),
     ({"DEBATE_WEIGHTS": "1,2"}, "DEBATE_WEIGHTS"),
     ({"DEBATE_WEIGHTS": "1,1,1,-1"}, "DEBATE_WEIGHTS"),
     ({"DEBATE_QUORUM": "3"}, "DEBATE_QUORUM"),
@@ -189,6 +191,7 @@ FAULTS = [
     ({"DEBATE_SYNTHESIZER": "current"}, "DEBATE_SYNTHESIZER"),
     ({"DEBATE_EXTERNAL_SEARCH": "allowed"}, "DEBATE_EXTERNAL_SEARCH"),
     ({"DEBATE_RAG_SOURCE": "debating:nothing"}, "DEBATE_RAG_SOURCE"),
+    ({"DEBATE_RAG_SOURCE": "json:dumps"}, "DEBATE_RAG_SOURCE"),
     ({"DEBATE_RAG_SOURCE": "nowhere"}, "DEBATE_RAG_SOURCE"),
     ({"DEBATE_ROLES": "/nowhere/roles.toml"}, "DEBATE_ROLES"),
     ({"DEBATE_TRANSCRIPTS": "/nowhere/at/all"}, "DEBATE_TRANSCRIPTS"),
@@ -219,6 +222,8 @@ def test_several_faults_are_told_together() -> None:
 def test_from_code_a_contradiction_is_the_programmers() -> None:
     with pytest.raises(DeclarationError, match="rounds_min"):
         Rules(rounds_min=4)
+    with pytest.raises(DeclarationError, match="weights"):
+        Rules(weights=(1.0, 1.0, 1.0, float("nan")))
 
 
 def test_roles_are_read_from_a_file(tmp_path: Path) -> None:
@@ -250,6 +255,8 @@ def test_the_worst_case_is_published(roles: int, seconds: float) -> None:
     """FV-29, AM-12, BR-09: the rounds at worst, and the council's own time beside them."""
     found, _ = worst_case(Rules(), roles)
     assert found == seconds + 180
+    with_account, _ = worst_case(Rules(), roles, account=True)
+    assert with_account == min(seconds + 30, 300) + 180
 
 
 def test_the_worst_case_that_does_not_fit_is_doubted_and_not_refused() -> None:

@@ -42,7 +42,7 @@ from pointsman.providers.deliberation.dynamics.states import (
     following,
 )
 from pointsman.providers.deliberation.protocols import StopReason
-from virtual import hung, obedient, raising, run, silent
+from virtual import hung, obedient, raising, run, silent, timed
 
 RULES = rules_of()
 
@@ -80,6 +80,12 @@ ROWS = [
     ("TR-13", State.CHECK, facts(round=2, refinements=2), State.BREAKER),
     ("TR-14", State.CHECK, facts(round=3), State.BREAKER),
     ("TR-15", State.CHECK, facts(round=2, settled=True), State.SYNTHESIS),
+    (
+        "TR-16",
+        State.CHECK,
+        facts(round=2, settled=True, rules=rules_of(rounds_min=3)),
+        State.ROUND,
+    ),
     ("TR-16", State.CHECK, facts(round=2), State.ROUND),
     ("TR-17", State.BREAKER, facts(), State.SYNTHESIS),
     ("TR-18", State.SYNTHESIS, facts(), State.ROUTE),
@@ -199,6 +205,15 @@ def test_tr_02_a_critical_question_goes_to_the_council_at_once() -> None:
     ended(done, "TR-02", "TR-18", "TR-19", "TR-22")
     assert {turn.kind for turn in done.turns} == {"synthesis", "critic", "advocate", "synthesizer"}
     assert (done.state, done.rounds, done.confidence) == (State.EMITTED, (), 80.0)
+
+
+def test_tr_02_a_proposal_takes_no_longer_than_a_role() -> None:
+    """AM-12, FV-29, TR-20: so that the published worst case holds in this lane, too."""
+    gateway = gateway_of({**trio(ALL), **council_of(synthesizer=hung())})
+    state = {**CASE, "risk": {"critical": True}}
+    done, seconds = timed(debate_of().held(gateway, state))
+    ended(done, "TR-02", "TR-20")
+    assert seconds == pytest.approx(30, abs=1)
 
 
 def test_tr_02_or_after_a_first_round_where_the_rules_say_so() -> None:
@@ -458,7 +473,7 @@ def test_tr_19_and_tr_20_without_a_council_a_person_decides() -> None:
 
 
 @pytest.mark.parametrize("member", [raising(), silent()], ids=["raises", "says nothing"])
-@pytest.mark.parametrize("seat", ["critic", "advocate"])
+@pytest.mark.parametrize("seat", ["critic", "advocate", "synthesizer"])
 def test_tr_20_a_council_that_fails_leaves_it_to_a_person(seat: str, member: Any) -> None:
     done = held(trio(NONE, NONE, NONE), council=council_of(**{seat: member}))
     assert done.path[-1] == "TR-20"
@@ -484,10 +499,11 @@ def test_tr_21_a_council_out_of_time_is_forced_to_its_end() -> None:
 
 
 def test_tr_21_even_its_synthesizer_may_hang() -> None:
-    """DD-68, BR-19: 180 s, and then what the positions bear is counted."""
+    """DD-68, BR-19: 180 s, and then no consensus is counted that nobody said."""
     done = held(trio(NONE, NONE, NONE), council=council_of(synthesizer=hung()))
     assert done.council is not None
-    assert (done.council["forced"], done.council["resolution"]) == (True, "strong")
+    assert (done.council["forced"], done.council["resolution"]) == (True, "resolved")
+    assert done.council["parts"]["consensus"] == 0.0
     (late,) = [turn for turn in done.turns if turn.kind == "synthesizer"]
     assert late.ending == "timeout"
 

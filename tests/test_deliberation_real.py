@@ -489,10 +489,9 @@ def test_nothing_planted_is_written_anywhere(  # noqa: PLR0917 - fixtures
 def _roles(folder: Path) -> dict[str, str]:
     """Write the words of a role, for each as it reads them."""
     (folder / "roles.toml").write_text('[b]\ninstructions = "zq7-role"\n', "utf-8")
-    (folder / "roles.json").write_text('{"b": {"instructions": "zq7-role"}}', "utf-8")
     return {
         "DEBATE_ROLES": str(folder / "roles.toml"),
-        "COMMITTEE_ROLES": str(folder / "roles.json"),
+        "COMMITTEE_ROLES": str(folder / "roles.toml"),
     }
 
 

@@ -1016,3 +1016,122 @@ def test_no_virtual_time_passes_while_a_thread_works() -> None:
 
     assert virtual.run(works()) == "worked"
     assert virtual.timed(asyncio.sleep(3600))[1] == 3600
+
+
+# --- what a member may do to the others -------------------------------------------------------
+
+
+class Odd(BaseException):
+    """What nobody should raise: no `Exception`."""
+
+
+@pytest.mark.parametrize(
+    "error", [Odd(), GeneratorExit(), BaseExceptionGroup("several", [Odd()])], ids=repr
+)
+def test_whatever_a_member_raises_ends_its_own_turn_alone(error: BaseException) -> None:
+    """DI-15: also what is no `Exception`; the others are heard."""
+
+    async def held() -> list[Turn]:
+        other = virtual.obedient(SAID, 5)
+        async with stage({"odd": virtual.raising(error), "other": other}) as floor:
+            return await floor.together([wants("odd"), wants("other")], 30)
+
+    odd, other = virtual.run(held())
+
+    assert (odd.ending, odd.reason) == ("failed", Reason.PROVIDER_ERROR)
+    assert odd.notes == (f"raised:{type(error).__name__}",)
+    assert other.ending == "ok"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)], ids=repr)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_who_ends_the_program_ends_it(error: BaseException, *, grouped: bool) -> None:
+    raised = BaseExceptionGroup("several", [Odd(), error]) if grouped else error
+    with pytest.raises((BaseExceptionGroup, type(error))):
+        one(virtual.raising(raised))
+
+
+def test_what_a_member_changes_of_its_draft_is_its_own() -> None:
+    """Neither the others, nor the host, nor the next round see it; forms stay what they are."""
+    seen: list[Any] = []
+    host = {"case": {"amount": 5}, "yours": ["a"]}
+
+    async def meddling(given: Draft) -> Any:
+        given.state["case"]["amount"] = 9
+        given.state["yours"].clear()
+        given.schema["properties"].clear()
+        return SAID
+
+    async def looking(given: Draft) -> Any:
+        await asyncio.sleep(1)
+        seen.append((given.state, dict(given.schema["properties"])))
+        return SAID
+
+    async def held() -> list[Turn]:
+        async with stage({"bad": meddling, "good": looking}) as floor:
+            asked = draft(host)
+            wanted = [wants(name, draft=asked) for name in ("bad", "good")]
+            return await floor.together(wanted, 30)
+
+    turns = virtual.run(held())
+
+    assert [turn.ending for turn in turns] == ["ok", "ok"]
+    ((state, fields),) = seen
+    assert state == {"case": {"amount": 5}, "yours": ["a"]} == host
+    assert set(fields) == {"recommendation", "confidence"}
+    assert set(schema_of(Position)["properties"]) == set(fields)
+    assert turns[0].prompt == wants("bad", draft=draft(host)).prompt
+
+
+def test_what_a_member_changes_of_a_question_is_its_own() -> None:
+    host = {"case": [1, 2]}
+    seen: list[Any] = []
+
+    async def meddling(given: Draft) -> Any:
+        seen.append(msgspec.json.encode(given.state))
+        given.state["case"].append(3)
+        return "billing"
+
+    async def held() -> None:
+        ask = Ask(host, {"team": Choice("Which team?", ["billing", "tech"])})
+        async with stage({"a": meddling, "b": meddling}) as floor:
+            await floor.one_by_one([typed("a", ask), typed("b", ask)], 30)
+
+    virtual.run(held())
+
+    assert seen == [b'{"case":[1,2]}'] * 2
+    assert host == {"case": [1, 2]}
+
+
+def test_a_member_that_will_not_stop_never_takes_the_callers_answer() -> None:
+    """BR-08: also where nothing is held back; who spoke is in hand before the deadline."""
+
+    async def held() -> tuple[list[Turn], float]:
+        begun = asyncio.get_running_loop().time()
+        call = Call(point="ROUTER", deadline=time.monotonic() + 3.0)
+        said = {"a": virtual.obedient(SAID, 1), "deaf": virtual.unstoppable(SAID)}
+        gateway = Gateway.from_env({"DECISION_LOG": "off"}, plugins=[members(**said)])
+        scope = Scope.opened("total", 300, call)
+        book = Transcript.begin(None, {"kind": "test"})
+        async with Floor(gateway, call, scope, Allowance(reserve=0.0), book) as floor:
+            turns = await floor.together([wants("a"), wants("deaf")])
+        return turns, asyncio.get_running_loop().time() - begun
+
+    turns, seconds = virtual.run(held())
+
+    assert [turn.ending for turn in turns] == ["ok", "timeout"]
+    assert seconds < 3.0
+
+
+def test_who_waits_for_nobody_leaves_them_their_grace() -> None:
+    """A caller's deadline shortens it to a part of what is left; without one it is whole."""
+
+    async def graces() -> list[float]:
+        near = Call(point="ROUTER", deadline=time.monotonic() + 0.2)
+        scopes = [Scope.opened("total", 60, call) for call in (None, near)]
+        return [one.inner("round").inner("turn", 5).grace() for one in scopes]
+
+    free, bound = virtual.run(graces())
+
+    assert free == 0.1
+    assert 0 < bound <= 0.05

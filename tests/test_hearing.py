@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import inspect
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -32,6 +34,7 @@ from pointsman import (
     Reason,
     Recorder,
     Reply,
+    Setup,
     SetupError,
     Usage,
 )
@@ -614,3 +617,77 @@ def test_a_point_asked_within_is_a_decision_of_its_own() -> None:
     gateway.ask_sync("TEAM", ASK, current=lambda: "billing")
 
     assert [one.point for one in recorder.records] == ["OTHER", "TEAM"]
+
+
+def test_who_needs_each_other_to_be_made_is_named() -> None:
+    """At start and later; a circle of one, too."""
+
+    class Needs(Member):
+        def __init__(self, other: str) -> None:
+            super().__init__()
+            self.other = other
+
+        def made(self, setup: Setup) -> Needs:
+            setup.provider(self.other)
+            return self
+
+    ring = {"a": Needs("b"), "b": Needs("c"), "c": Needs("b"), "d": Needs("d")}
+    with pytest.raises(SetupError, match="b → c → b") as raised:
+        listening({"DECISION_TEAM_PROVIDER": "a"}, **ring)
+    assert [fault.where for fault in raised.value.faults] == ["DECISION_TEAM_PROVIDER"]
+    gateway = listening(**ring)
+    for _ in range(2):
+        with pytest.raises(SetupError, match="d → d"):
+            gateway.knows_provider("d")
+    with pytest.raises(SetupError, match="c → b → c"):
+        hear(gateway, "c")
+
+
+def test_what_nobody_awaits_is_closed() -> None:
+    """A plain `def` gave a coroutine, and the provider decides."""
+
+    async def later() -> str:
+        return "tech"
+
+    begun = later()
+
+    async def answers(_: Others, __: Ask, ___: Call) -> Reply:
+        return Reply({"team": Chosen("billing", None, 0.9)})
+
+    gateway = listening({"DECISION_TEAM_PROVIDER": "listener"}, listener=Listener(answers))
+
+    assert gateway.ask_sync("TEAM", ASK, current=lambda: begun).value == "billing"
+    assert inspect.getcoroutinestate(begun) == inspect.CORO_CLOSED
+
+
+def test_what_a_shadow_asks_on_is_on_trial_too() -> None:
+    """However often that fails, whoever is asked live is asked on."""
+    failing = Member(fails=NoAnswer(Reason.TRANSPORT))
+
+    async def asks(gateway: Others, ask: Ask, call: Call) -> Any:
+        for _ in range(8):
+            with contextlib.suppress(NoAnswer):
+                await gateway.ask("INNER", ask, within=call)
+        return None
+
+    environ = {
+        "DECISION_TEAM_SHADOW": "listener",
+        "DECISION_INNER_PROVIDER": "failing",
+        "CURRENT_PROVIDER": "standing",
+    }
+    providers = {
+        "listener": Listener(asks),
+        "failing": failing,
+        "standing": Member(fails=NoAnswer(Reason.TRANSPORT)),
+    }
+    with listening(environ, stand_in=True, **providers) as gateway:
+        gateway.asks("INNER", TEAM)
+        assert gateway.ask_sync("TEAM", ASK, current=lambda: "tech").value == "tech"
+        gateway.close()  # waits for the shadow
+        seen = len(failing.calls)
+        live = gateway.ask_sync("INNER", ASK, current=lambda: "tech")
+
+    assert seen > 0
+    assert all(call.trial for call in failing.calls[:seen])
+    assert live.attempts[0].reason is Reason.TRANSPORT  # and not `breaker_open`
+    assert not failing.calls[-1].trial

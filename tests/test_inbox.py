@@ -7,6 +7,8 @@ TR-19, TR-20, TR-22: in the gateway HUMAN is no answer of a model but an escalat
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import sqlite3
@@ -15,17 +17,35 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from approving import COLOURS, NO, YES
-from boxed import KEY, MAY, STATE, TEAM, awaited, escalating, items, may, person, ready, rows, team
+from boxed import (
+    KEY,
+    MAY,
+    PATIENCE,
+    STATE,
+    TEAM,
+    awaited,
+    escalating,
+    items,
+    may,
+    person,
+    ready,
+    rows,
+    team,
+)
 from journaled import schema_of, server
+from listening import Listener, listening
 from pointsman import (
+    Ask,
+    Call,
     Choice,
     DecisionPoint,
     DeclarationError,
@@ -39,6 +59,8 @@ from pointsman import (
     Reason,
     Recorder,
     Repeat,
+    Reply,
+    Score,
     SetupError,
     scripted,
 )
@@ -49,7 +71,12 @@ from pointsman.gateway.journal.addresses import address
 from pointsman.gateway.journal.database import Database
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.offering import OptionsFrom
+from pointsman.gateway.points import Calculator
+from pointsman.gateway.standing.waiters import Waiters, Work
+from pointsman.gateway.steps import Apart
 from served import asking, running
+from telling import RAILS, AsyncTeller, telling
+from telling import STATE as RAIL_STATE
 from trialling import offering
 
 PROVIDER = "DECISION_TEAM_PROVIDER"
@@ -105,6 +132,9 @@ WAYS: dict[str, Callable[[Gateway], object]] = {
     "an async ask": lambda gateway: asyncio.run(gateway.ask("LEFT", MAY, on_undecided="human")),
     "an ask of a declared point": lambda gateway: gateway.ask_sync(DECLARED, STATE),
     "a consultation": lambda gateway: gateway.consult_sync(DECLARED, STATE),
+    "a variant": lambda gateway: gateway.ask_sync(
+        msgspec.structs.replace(gateway.asks("LEFT", MAY.questions), on_undecided="human"), STATE
+    ),
 }
 
 
@@ -158,7 +188,7 @@ def test_without_a_journal_an_escalation_is_an_abstention() -> None:
     assert (decision.value, decision.record.reason) == ("tech", Reason.ABSTAINED)
 
 
-@pytest.mark.parametrize("wait", ["-1", "inf", "nan", "soon"])
+@pytest.mark.parametrize("wait", ["-1", "inf", "nan", "soon", "1e12"])
 @pytest.mark.parametrize("of", ["INBOX", "TEAM_INBOX"])
 def test_a_wait_is_a_number_of_seconds(of: str, wait: str) -> None:
     with pytest.raises(SetupError, match=f"DECISION_{of}_WAIT_SECONDS"):
@@ -364,6 +394,66 @@ def test_what_is_asked_in_the_background_asks_no_person(environ: dict[str, str],
         assert team(gateway).value == "tech"
 
     assert items(url) == []
+
+
+def test_who_is_asked_within_the_background_asks_no_person_either(
+    environ: dict[str, str], url: str
+) -> None:
+    """Nor does what it decides once stand."""
+    needed: list[HumanNeeded] = []
+    once = {"subject": "s", "once": ("call-1", 1)}
+
+    async def asks(gateway: Any, ask: Ask, call: Call) -> None:
+        for how in ({"current": lambda: "tech"}, {"current": lambda: "billing", **once}):
+            await gateway.ask("INNER", ask, within=call, **how)
+        try:
+            await gateway.ask("APPROVAL", MAY, within=call, on_undecided="human")
+        except HumanNeeded as human:
+            needed.append(human)
+
+    listener = Listener(asks)
+    planned = {**environ, "DECISION_TEAM_SHADOW": "listener", "DECISION_INNER_PROVIDER": "asks"}
+    with listening(planned, listener=listener, asks=escalating()) as gateway:
+        assert team(gateway).value == "tech"
+        gateway.close()  # waits for the shadow
+        assert (len(needed), items(url)) == (1, [])
+        live = gateway.ask_sync("INNER", TEAM, current=lambda: "tech", **once)
+
+    assert live.value == "tech"
+    assert len(items(url)) == 1
+
+
+class Wishes(AsyncTeller):
+    """Says of everything that a person should decide."""
+
+    async def answer(self, ask: Ask, call: Call) -> Reply:
+        """Escalate, later."""
+        self.told(ask, call)
+        await asyncio.sleep(0.05)
+        raise NoAnswer(Reason.ABSTAINED, escalates={"reasons": ["value"]})
+
+
+@pytest.mark.parametrize("how", ["a shared call", "a sync turn", "the same ask", "a cache"])
+def test_whoever_shares_a_call_that_escalates_asks_a_person(here: dict[str, str], how: str) -> None:
+    """Each decision is one of its own."""
+    wishes, points = Wishes(), RAILS[:3] if "turn" in how or "shared" in how else [RAILS[0]] * 3
+    cached = {"DECISION_PINJ_CACHE_SECONDS": "60"} if how == "a cache" else {}
+
+    async def every() -> None:
+        turn = contextlib.nullcontext() if how == "a cache" else gateway.turn(subject="s")
+        with turn:
+            await asyncio.gather(*(gateway.ask(one, RAIL_STATE) for one in points))
+
+    with telling(wishes, {**here, **cached}) as gateway:
+        if how == "a sync turn":
+            with gateway.turn(subject="s") as turn:
+                turn.ask_sync(*points, state=RAIL_STATE)
+        else:
+            asyncio.run(every())
+
+    found = items(here["DECISION_JOURNAL"])
+    assert len(wishes.asked) == 1
+    assert [one.entry.why.said for one in found] == [{"reasons": ["value"]}] * 3
 
 
 # --- waiting -------------------------------------------------------------------------------------
@@ -602,6 +692,59 @@ def test_what_is_said_in_this_process_is_given_at_once() -> None:
     never.set()
 
 
+def test_where_no_thread_can_be_begun_nobody_waits_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And who waits later is served."""
+    real = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name == "pointsman-inbox":
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    said: Any = object()
+    watch = Watch(every=0.001)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        with pytest.raises(TimeoutError):
+            watch.wait("one", dict.fromkeys).result(0)
+
+    assert watch.wait("two", lambda ids: dict.fromkeys(ids, said)).result(30) is said
+
+
+def test_a_row_that_was_altered_hides_no_other(
+    here: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told once; whoever waits for it waits on."""
+    url = here["DECISION_JOURNAL"]
+    environ = {**here, **LONG, "DECISION_LOG": "json"}
+
+    async def asked() -> list[Any]:
+        tasks = [
+            asyncio.create_task(gateway.ask("APPROVAL", MAY, on_undecided="human")) for _ in "abc"
+        ]
+        open_ = await asyncio.to_thread(awaited, url, 3)
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+            said = (
+                "UPDATE inbox SET resolution=?, resolved_by='b', note='', resolved_at=1 WHERE id=?"
+            )
+            values = ("{altered", "true", "true")
+            connection.executemany(said, zip(values, (one.entry.id for one in open_), strict=True))
+        done, pending = set[Any](), set(tasks)
+        while len(done) < 2:
+            more, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            done |= more
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending)
+        return [one.result().value for one in done]
+
+    with offering(environ) as gateway:
+        assert asyncio.run(asked()) == [True, True]
+
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["event"] for one in told].count("decision.resolution_unread") == 1
+
+
 # --- the first word counts -----------------------------------------------------------------------
 
 
@@ -679,6 +822,25 @@ def test_what_is_no_answer_is_not_written(
 # --- once ----------------------------------------------------------------------------------------
 
 CALL: dict[str, Any] = {"subject": "session-1", "once": ("call-1", {"id": 7})}
+
+
+@pytest.mark.parametrize("id", ["", "\0", "\ud800", "A" * 32, "0" * 33, "0" * 32 + "\0", None])
+def test_what_is_no_id_is_asked_of_no_database(environ: dict[str, str], id: Any) -> None:  # noqa: A002
+    with offering(environ) as gateway:
+        with pytest.raises(DeclarationError, match="no question"):
+            gateway.resolve(id, YES)
+        assert gateway.resolution(id) is None
+
+
+def test_a_list_of_itself_is_no_answer(here: dict[str, str]) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with offering(here) as gateway:
+        with pytest.raises(HumanNeeded) as needed:
+            may(gateway)
+        for value in (endless, {"may": endless}):
+            with pytest.raises(DeclarationError, match="is no answer"):
+                gateway.resolve(needed.value.id, value)
 
 
 @COLOURS
@@ -808,6 +970,67 @@ def test_a_question_that_cannot_be_kept_is_not_left_to_a_person(
     assert raised.value.point == "APPROVAL"
 
 
+def test_a_database_that_did_not_take_it_is_waited_for_once(
+    here: dict[str, str], held: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an escalation is lost, and the point wants a person too, the host is told at once."""
+    planned = {**here, **HURRIED, "DECISION_APPROVAL_PROVIDER": "asks", "DECISION_LOG": "json"}
+
+    class Freeing(io.StringIO):
+        def write(self, text: str) -> int:
+            if "decision.escalation_lost" in text:
+                held.execute("ROLLBACK")  # a second try would succeed
+            return len(text)
+
+    with offering(planned, asks=escalating()) as gateway:
+        monkeypatch.setattr(sys, "stderr", Freeing())
+        with pytest.raises(JournalDown, match="cannot be kept for one"):
+            may(gateway)
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_work_is_waited_for_as_long_as_it_says(colour: str) -> None:
+    """A queue of our own is no database that is down."""
+    gate = threading.Event()
+
+    def later(_: Future[Any]) -> float:
+        gate.set()
+        return PATIENCE
+
+    def begin() -> Future[str]:
+        return Waiters().begin(lambda: "done" if gate.wait(PATIENCE) else "never")
+
+    def done(step: Apart) -> object:
+        return step.sync() if colour == "sync" else asyncio.run(step.async_())
+
+    with pytest.raises(TimeoutError):
+        done(Apart(begin, 0.01))
+    assert done(Apart(begin, 0.01, later)) == "done"
+
+
+def test_a_database_that_answers_others_is_not_down() -> None:
+    """One that fails them is; and nobody waits for ever."""
+    waiters, work = Waiters(), Work[None]()
+    work.asked = work.begun = time.monotonic() - 10
+
+    def fails() -> None:
+        raise ConnectionError
+
+    assert waiters.more(work, 5.5) < 0
+    failed = waiters.begin(fails)
+    assert isinstance(failed.exception(PATIENCE), ConnectionError)
+    assert waiters.more(work, 5.5) < 0
+    waited = threading.Event()
+    while waiters.more(work, 5.5) < 0:  # the first word comes just after the work is done
+        waiters.begin(lambda: None).result(PATIENCE)
+        waited.wait(0.01)
+    assert 0 < waiters.more(work, 5.5) <= 5.5
+    work.asked = time.monotonic() - 61
+    assert waiters.more(work, 5.5) < 0
+    work.asked = work.begun = time.monotonic()
+    assert 0 < Waiters().more(work, 5.5) <= 5.5
+
+
 def test_a_word_that_cannot_be_written_is_told_and_is_no_word(
     here: dict[str, str], held: sqlite3.Connection
 ) -> None:
@@ -884,6 +1107,57 @@ def test_what_is_kept_is_what_the_journal_may_keep(
     assert isinstance(who, Choice)
     brought = "zq7-brought" if content == "full" else ""
     assert dict(who.options) == {"ana": brought, "bo": "", "none": "Nobody"}
+
+
+BROUGHT = {
+    "who": Choice("Who?", {"ana": "zq7-option", "bo": ""}),
+    "how": Score("How much?", {"low": "zq7-level", "high": ""}),
+    "may": Predicate("May it?", true="zq7-true", false="zq7-false"),
+}
+
+
+@pytest.mark.parametrize("content", ["none", "hash", "full"])
+def test_what_an_ask_brings_is_declared_by_nobody(tmp_path: Path, content: str) -> None:
+    """Of a point that is born of its first ask; the same one declared keeps its words."""
+    folder = tmp_path / "kept"
+    url = ready(f"sqlite:///{folder / 'journal.db'}")
+    environ = {"DECISION_JOURNAL": url, "DECISION_JOURNAL_CONTENT": content}
+    with offering(environ) as gateway:
+        for _ in range(2):
+            with pytest.raises(HumanNeeded):
+                gateway.ask_sync("BORN", Ask("x", BROUGHT), on_undecided="human")
+    files = b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+    assert (b"zq7" in files) is (content == "full")
+    for item in items(url):
+        assert item.entry.questions["may"].instructions == "May it?"
+        assert (item.entry.questions == BROUGHT) is (content == "full")
+
+    with offering(environ) as gateway:
+        gateway.asks("BORN", BROUGHT)
+        with pytest.raises(HumanNeeded):
+            gateway.ask_sync("BORN", Ask("x", BROUGHT), on_undecided="human")
+    assert items(url)[-1].entry.questions == BROUGHT
+
+
+def test_a_word_that_the_point_cannot_write_leaves_it_to_the_calculator(
+    here: dict[str, str],
+) -> None:
+    def fails(*_: Any) -> Any:
+        raise KeyError
+
+    point = DecisionPoint(
+        name="TEAM",
+        questions={"en": TEAM.questions},
+        current=Calculator(lambda _: "tech", str, fails),
+    )
+    url = here["DECISION_JOURNAL"]
+    with (
+        offering({**here, **LONG, PROVIDER: "asks"}, asks=escalating()) as gateway,
+        person(url, lambda item: gateway.resolve(item.entry.id, "billing")),
+    ):
+        decision = gateway.ask_sync(point, {"n": 1})
+
+    assert (decision.value, decision.provider) == ("tech", "current")
 
 
 def test_events_say_no_more_than_where_and_which(

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from boxed import KEY, MAY, STATE, escalating, items, may, ready, rows, team
+from boxed import KEY, MAY, STATE, TEAM, escalating, items, may, ready, rows, team
 from commanding import clean
-from pointsman import Ask, Choice, HumanNeeded, Predicate, Score, When, scripted
+from pointsman import Ask, Choice, DecisionPoint, HumanNeeded, Predicate, Score, When, scripted
 from pointsman.gateway.cli.app import app
+from pointsman.gateway.offering import OptionsFrom
 from pointsman.gateway.questions import Question
 from trialling import offering
 
@@ -53,6 +54,7 @@ def escalated(**variables: str) -> str:
     planned = {"DECISION_JOURNAL": ready(URL), "DECISION_TEAM_PROVIDER": "asks"}
     environ = {**planned, **variables}
     with offering(environ, asks=escalating()) as gateway:
+        gateway.asks("TEAM", TEAM.questions)
         return team(gateway).record.id
 
 
@@ -262,6 +264,75 @@ def test_what_is_no_answer_is_told_with_what_would_be(value: str, why: str) -> N
     assert why in run.stderr
     assert f"`pointsman inbox show {id_[:16]}`" in run.stderr
     assert [one.resolution for one in items(URL)] == [None]
+
+
+@pytest.mark.parametrize(
+    "words", [("-3",), ("heat=-3",), ("--by", "bea", "-3"), ("-3", "--by", "bea")]
+)
+def test_a_number_below_zero_is_a_value_and_no_option(words: tuple[str, ...]) -> None:
+    (one,) = _asked({"heat": Score("How warm?", {"cold": "", "warm": ""}, low=-5, high=5)})
+
+    done = inbox("resolve", one, *words)
+
+    assert done.exit_code == 0, done.output
+    assert [item.resolution.value for item in items(URL) if item.resolution] == [-3]
+
+
+def test_an_option_that_there_is_not_is_told() -> None:
+    (one,) = left()
+    done = inbox("resolve", one, "true", "--nope", "x")
+
+    assert done.exit_code == 2
+    assert "--nope: there is no such option" in done.stderr
+    assert not [item for item in items(URL) if item.resolution]
+
+
+def test_a_name_that_is_answered_twice_is_refused() -> None:
+    (one,) = _asked({"may": Predicate("May it?"), "to": Choice("Where to?", ["a", "b"])})
+    done = inbox("resolve", one, "to=a", "may=true", "to=b")
+
+    assert done.exit_code == 2
+    assert "'to' is answered twice" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("list", "--json"), ("show", "ID", "--json")])
+def test_what_would_steer_a_terminal_is_escaped_for_programs_too(command: tuple[str, ...]) -> None:
+    """And is the same to a program."""
+    said = "a\x1b[31m\x9b31m\u202eb\x7f"
+    (one,) = _asked({"may": Predicate(f"May {said}?")})
+
+    done = inbox(*(one if part == "ID" else part for part in command))
+
+    assert all(char.isprintable() or char == "\n" for char in done.stdout)
+    assert json.loads(done.stdout)["entry"]["questions"]["may"]["instructions"] == f"May {said}?"
+
+
+def test_it_is_said_where_the_options_of_the_call_are_missing() -> None:
+    """A state that cannot be sent: nobody knows what it offered."""
+    desk = DecisionPoint(
+        name="DESK",
+        questions={"en": {"who": Choice("Who?", {"none": "Nobody"}, "none", open=True)}},
+        reads=("text", "agents"),
+        options={"who": OptionsFrom("agents", "name", "does")},
+        on_undecided="human",
+    )
+    with offering({"DECISION_JOURNAL": ready(URL)}) as gateway:
+        for text in (object(), "words"):
+            agents = [{"name": "ana", "does": "Invoices"}]
+            with pytest.raises(HumanNeeded):
+                gateway.ask_sync(desk, {"text": text, "agents": agents})
+    missing, whole = (inbox("show", item.entry.id).stdout for item in items(URL))
+
+    assert "What this call offered is not known" in missing
+    assert "What this call offered is not known" not in whole
+    assert "ana" in whole
+
+
+def _asked(questions: Mapping[str, Question]) -> list[str]:
+    environ = {"DECISION_JOURNAL": ready(URL)}
+    with offering(environ) as gateway, pytest.raises(HumanNeeded) as needed:
+        gateway.ask_sync("ASKED", Ask(STATE, questions), on_undecided="human")
+    return [needed.value.id]
 
 
 def test_several_questions_are_answered_by_name() -> None:

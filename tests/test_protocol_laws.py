@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import panels
 import virtual
 from panels import critiques, debated, deliberate, estimate, numbers, others, panel_of, ran, seats
-from pointsman import Draft
+from pointsman import Choice, Draft, Score
 from pointsman.gateway.errors import Reason, SetupError
 from pointsman.providers.deliberation import Member
 from pointsman.providers.deliberation.allowance import Allowance
@@ -27,6 +27,7 @@ from pointsman.providers.deliberation.protocols import (
     Numeric,
     Packet,
     StopReason,
+    Typed,
     cost_matched_single,
     independent,
     structured_debate,
@@ -174,7 +175,10 @@ def test_br_24_disobedience_among_typed_members_abstains(how: str) -> None:
 
 def test_br_24_an_oscillating_member_never_settles() -> None:
     def swing(point: float) -> Any:
-        return lambda draft: critiques(draft) if draft.task == "critique" else estimate(point)
+        def says(draft: Draft) -> Any:
+            return critiques(draft) if draft.task == "critique" else estimate(point)
+
+        return says
 
     low, high = swing(300.0), swing(900.0)
     swings = virtual.oscillating(low, low, high, high)  # an answer, a critique, an answer …
@@ -472,6 +476,57 @@ def test_typed_members_who_swap_sides_have_not_settled() -> None:
 
     assert (swapped.rounds, stayed.rounds) == (2, 1)
     assert stayed.stop is StopReason.SETTLED
+
+
+SCORED = Typed({"risk": Score("How risky?", low=0.0, high=10.0)})
+
+
+@pytest.mark.parametrize(("drift", "rounds"), [(0.0, 1), (0.01, 1), (0.09, 1), (0.11, 3), (2.0, 3)])
+def test_ap_01_scores_settle_although_they_jitter(drift: float, rounds: int) -> None:
+    """AP-01, AP-03: by dispersion and tolerance, as numbers; 1 % of a range of 10 is 0.1."""
+
+    def scores(risk: float) -> virtual.Member:
+        async def speaks(draft: Draft) -> Any:
+            if "critique" in draft.task:
+                return critiques(draft)
+            table = draft.state.get("committee", {"round": 0})
+            return {"risk": risk + drift * table["round"]}
+
+        return speaks
+
+    found = debated({"m0": scores(1.0), "m1": scores(3.0)}, form=SCORED, rounds=3).found
+
+    assert found.rounds == rounds
+    assert found.stop is (StopReason.SETTLED if rounds == 1 else StopReason.MAX_ROUNDS)
+
+
+def test_ap_01_what_is_only_advisory_holds_up_nothing() -> None:
+    """AP-01: nor does it count where it is asked how far the answers lie apart."""
+    form = Typed({"lane": panels.LANES, "why": Score("Why?", low=0.0, high=10.0, advisory=True)})
+
+    async def says(draft: Draft) -> Any:
+        if "critique" in draft.task:
+            return critiques(draft)
+        return {"lane": "billing", "why": 2.0 + 3.0 * ("committee" in draft.state)}
+
+    found = debated({"m0": says, "m1": says}, form=form, rounds=3).found
+
+    assert (found.rounds, found.stop) == (1, StopReason.AGREED)
+
+
+def test_di_09_what_typed_questions_ask_about_keeps_its_name() -> None:
+    """DI-09: options named as models are the case's, also where a member is one of them."""
+    form = Typed({"best": Choice("Which is best?", {"claude": "Claude", "gpt": "GPT"})})
+
+    async def says(draft: Draft) -> Any:
+        if "critique" in draft.task:
+            return critiques(draft, points=["Claude is better."])
+        return "claude"
+
+    done = debated({"claude": says, "other": says}, form=form, rounds=1)
+
+    said = [json.dumps(draft.state) for draft in done.drafts]
+    assert sum("Claude is better." in text for text in said) == 2
 
 
 def test_ap_03_typed_agreement_is_unanimous() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import statistics
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 import panels
 import virtual
 from panels import critiques, debated, deliberate, estimate, numbers, own, panel_of, ran, seats
-from pointsman.gateway.errors import DeclarationError, Reason
+from pointsman.gateway.errors import DeclarationError, NoAnswer, Reason
 from pointsman.gateway.plugins import Draft, Offer, Setup, hookimpl
 from pointsman.providers.deliberation import Member, members
 from pointsman.providers.deliberation.allowance import Allowance
@@ -36,7 +37,7 @@ from pointsman.providers.deliberation.protocols import (
     structured_debate,
 )
 from pointsman.providers.deliberation.protocols.briefs import BRIEFS
-from pointsman.providers.deliberation.protocols.stopping import TOLERANCE, checkpoint
+from pointsman.providers.deliberation.protocols.stopping import TOLERANCE
 from pointsman.providers.deliberation.roles import Role, get_role
 from pointsman.providers.deliberation.transcript import Transcript
 from pointsman.providers.deliberation.turns import Turn
@@ -479,6 +480,52 @@ def test_ap_04_a_carried_estimate_never_counts_as_unmoved() -> None:
     assert found.stop is StopReason.SETTLED  # only after round 2, where they did answer
 
 
+def test_dp_28_nothing_has_settled_in_a_round_in_which_somebody_joined() -> None:
+    """DP-28, AP-01, DP-06: the dispersion is that of all who stand, also of a late one."""
+    functions = {
+        **panel_of(100.0, 100.0),
+        "late": failing(at=0, task="estimate", point=900.0),
+    }
+
+    found = debated(functions, rounds=3).found
+
+    assert [one and one["dispersion"] for one in found.spreads[:2]] == pytest.approx(
+        [0, math.log(3)]
+    )
+    assert (found.rounds, found.stop) == (2, StopReason.SETTLED)  # both ends of round 2 are alike
+    [note] = [one for one in found.notes if one.startswith("stopped_early_at")]
+    assert note.startswith("stopped_early_at=2: dispersion 1.09861 -> 1.09861")
+
+
+def test_ap_04_who_moves_away_from_a_carried_estimate_has_moved() -> None:
+    """AP-04, DP-28: those who answered stay together; all who stand have come nearer."""
+
+    def rises(draft: Draft) -> Any:
+        return critiques(draft) if draft.task == "critique" else estimate(100.0 + 50 * draft.round)
+
+    both = virtual.obedient(rises)
+    functions = {"m0": both, "m1": both, "odd": failing(at=1, task="revision", point=400.0)}
+
+    found = debated(functions, rounds=2).found
+
+    assert (found.rounds, found.stop, found.stale) == (2, StopReason.MAX_ROUNDS, ())
+
+
+def test_ap_04_nobody_agrees_in_the_round_that_drops_who_differed() -> None:
+    """AP-04, AP-03: a panel with one member less is another panel; who was dropped may return."""
+    functions = {
+        **panel_of(100.0, 100.0),
+        "odd": failing(at=1, task="revision", point=400.0),
+    }
+
+    found = debated(functions, rounds=3, on_failed_revision="drop").found
+    watched = debated(functions, rounds=1, on_failed_revision="drop").found
+
+    assert (found.rounds, found.stop, found.agreed) == (3, StopReason.MAX_ROUNDS, False)
+    assert found.points["odd"] == 400.0
+    assert watched.would_have_stopped is None
+
+
 def test_dp_20_dp_27_dispersion_is_found_after_each_round() -> None:
     """DP-20, DP-27, DI-02, AP-12: the interquartile range, and beside it range and MAD."""
     found = debated(panel_of(300.0, 330.0, 390.0, pull=0.5), rounds=2, tolerance=0).found
@@ -576,9 +623,12 @@ def test_ap_03_agreed_is_told_apart_from_settled() -> None:
 def test_ap_02_members_that_are_identical_have_agreed() -> None:
     """AP-02: a dispersion of 0 that stays 0 stops; one that grows from 0 does not."""
     assert debated(panel_of(300.0, 300.0), rounds=2).found.stop is StopReason.AGREED
-    assert not checkpoint(0.0, 0.01, agreed=True).stable
-    assert checkpoint(0.0, 0.0, agreed=True).stop is StopReason.AGREED
-    assert checkpoint(None, 0.0, agreed=True).stop is None
+
+    def parts(draft: Draft) -> Any:
+        return critiques(draft) if draft.task == "critique" else estimate(300.0 + draft.round)
+
+    parting = {**panel_of(300.0), "parts": virtual.obedient(parts)}
+    assert debated(parting, rounds=2).found.stop is StopReason.MAX_ROUNDS
 
 
 def test_ap_09_a_stop_in_the_last_round_is_recorded() -> None:
@@ -656,8 +706,8 @@ def test_dp_31_dp_32_dp_33_flags_are_told_noted_and_cleared() -> None:
 
     done = debated(functions, rounds=1, verify=True)
 
-    flagged = [draft.state.get("flags") for draft in done.drafts if draft.round == 1]
-    assert sorted(filter(None, flagged)) == [["no_citation"], ["no_citation"]]
+    flagged = [draft.state.get("flags", []) for draft in done.drafts if draft.round == 1]
+    assert [one for one in flagged if one] == [["no_citation"], ["no_citation"]]
     assert [(one.round, one.member, one.flag, one.outcome) for one in done.found.flags] == [
         (0, "m0", "no_citation", "new"),
         (1, "m0", "unknown_id: E9", "new"),
@@ -666,6 +716,26 @@ def test_dp_31_dp_32_dp_33_flags_are_told_noted_and_cleared() -> None:
     assert "flags in round 0: m0: no_citation" in done.found.notes
     assert "unresolved flags: m0" in done.found.notes
     assert done.found.unresolved == ("m0",)
+
+
+def test_ap_14_a_flag_whose_estimate_was_dropped_was_not_mended() -> None:
+    """AP-14: and one whose member only repeats itself, or is carried along, persists."""
+
+    async def lost(draft: Draft) -> Any:
+        if draft.task == "revision":
+            return {"nothing": "of use"}
+        return critiques(draft) if draft.task == "critique" else estimate(340.0, evidence=["E9"])
+
+    functions = {**panel_of(300.0, 320.0), "lost": lost}
+    dropped, carried = (
+        debated(functions, rounds=1, verify=True, on_failed_revision=how).found
+        for how in ("drop", "carry")
+    )
+
+    assert [one.outcome for one in dropped.flags] == ["new", "dropped"]
+    assert dropped.unresolved == ()
+    assert [one.outcome for one in carried.flags] == ["new", "persists"]
+    assert carried.unresolved == ("lost",)
 
 
 def test_dp_31_nothing_is_checked_unless_wanted() -> None:
@@ -728,6 +798,15 @@ def test_dp_36_ap_06_the_skeptic_counts_as_much_as_it_is_said_to() -> None:
     assert one.skeptic.point_estimate == none.skeptic.point_estimate == 600.0
     assert half.aggregate["points"]["weighted_mean"] == pytest.approx(360.0)
     assert {found.stop for found in (one, none, half)} == {StopReason.AGREED}
+
+
+def test_ap_06_a_skeptic_has_one_weight() -> None:
+    """Given among the members' weights, another one would be overwritten by it."""
+    with pytest.raises(DeclarationError, match="`skeptic_weight`"):
+        skeptical(weights={"s": 5.0})
+    found = skeptical(weights={"m0": 2.0}, skeptic_weight=3.0).found
+
+    assert found.aggregate["points"]["weighted_mean"] == 450.0
 
 
 @pytest.mark.parametrize("how", ["silent", "raising", "hung", "wrong_type"])
@@ -892,6 +971,13 @@ def test_dp_42_the_chain_counts_as_two_rounds_even_where_it_failed() -> None:
     assert any(note.startswith("no self-refine chain") for note in never.notes)
 
 
+def test_dp_42_a_chain_that_nothing_was_left_for_did_not_run() -> None:
+    found = single(sampling(300.0, 310.0, 350.0), allowance=Allowance(3, reserve=0.0)).found
+
+    assert (found.rounds, found.calls, found.stop) == (0, 3, StopReason.BUDGET)
+    assert "no self-refine chain: nothing left to spend on it" in found.notes
+
+
 def priced(input_tokens: int, output_tokens: int) -> Any:
     return {
         "input_tokens": input_tokens,
@@ -912,7 +998,7 @@ async def billed(draft: Draft) -> Any:
 
 def test_ap_10_fv_28_k_is_solved_from_what_the_debate_cost() -> None:
     """AP-10, FV-27, FV-28: by calls, tokens or money; all three ratios are recorded."""
-    functions = dict.fromkeys(("m0", "m1", "m2", "m3"), billed)
+    functions = {f"m{at}": billed for at in range(4)}
     debate = debated(functions, rounds=2, tolerance=0).found
 
     assert (debate.calls, debate.tokens) == (20, 57_360)
@@ -1016,6 +1102,53 @@ def test_br_07_a_budget_keeps_what_was_finished() -> None:
     assert found.aggregate["points"]["median"] == 320.0
 
 
+@pytest.mark.parametrize(("calls", "rounds"), [(3, 0), (4, 1), (9, 1), (10, 2), (15, 2)])
+def test_dp_29_a_round_in_which_nobody_was_asked_was_not_run(calls: int, rounds: int) -> None:
+    """DP-29, DP-30, BR-07: neither counted nor measured."""
+    allowance = Allowance(calls, reserve=0.0)
+
+    found = debated(panel_of(300.0, 320.0, 390.0), rounds=2, tolerance=0, allowance=allowance).found
+
+    assert (found.calls, found.rounds, len(found.spreads)) == (calls, rounds, rounds + 1)
+    assert found.stop is (StopReason.MAX_ROUNDS if calls == 15 else StopReason.BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("fault", "ending"),
+    [(Reason.TIMEOUT, "timeout"), (Reason.OVER_BUDGET, "over_budget"), (Reason.SKIPPED, "failed")],
+)
+def test_br_02_one_members_own_limits_end_no_debate(fault: Reason, ending: str) -> None:
+    """BR-02, BR-07: its provider's timeout, daily budget or breaker is not the deliberation's."""
+    functions = {
+        **panel_of(300.0, 330.0, 390.0, pull=0.3),
+        "own": virtual.raising(NoAnswer(fault)),
+    }
+
+    found = debated(functions, rounds=2, tolerance=0, quorum=2).found
+
+    assert {turn.ending for turn in found.turns if turn.member == "own"} == {ending}
+    assert (found.rounds, found.stop) == (2, StopReason.MAX_ROUNDS)
+    assert (found.responded, found.missing) == (3, {"own": fault})
+
+
+def test_br_07_a_members_daily_budget_is_its_own() -> None:
+    """BR-02, BR-07: as the gateway keeps it; the others speak on."""
+
+    async def dear(draft: Draft) -> Any:
+        said = critiques(draft) if draft.task == "critique" else estimate(340.0)
+        return panels.written(said, input_tokens=1, output_tokens=1, cost_usd=2.0)
+
+    functions = {**panel_of(300.0, 330.0, pull=0.3), "dear": dear}
+    environ = {"DEAR_BUDGET_USD_PER_DAY": "1"}
+
+    found = debated(functions, rounds=2, tolerance=0, environ=environ).found
+
+    own = [turn.ending for turn in found.turns if turn.member == "dear"]
+    assert own == ["ok", *["over_budget"] * 4]
+    assert (found.rounds, found.stop) == (2, StopReason.MAX_ROUNDS)
+    assert (found.status, found.stale) == ("partial", ("dear",))
+
+
 def test_br_08_the_skeptic_may_use_what_was_held_back() -> None:
     """BR-08: a verdict closes a deliberation."""
     functions = {**panel_of(300.0, 320.0), "s": virtual.obedient(numbers(500.0))}
@@ -1086,6 +1219,16 @@ def test_br_10_a_degraded_panel_says_so() -> None:
     assert (found.status, found.stop) == ("no_quorum", StopReason.NO_QUORUM)
     assert (found.responded, found.expected, len(found.missing)) == (2, 5, 3)
     assert debated(functions, rounds=2, quorum=2).found.status == "partial"
+
+
+def test_br_12_a_debater_that_is_alone_is_a_quorum_with_nobody_to_debate_with() -> None:
+    """BR-10, BR-12, DP-21: reason and status do not contradict each other."""
+    alone = debated(panel_of(300.0), rounds=2).found
+    enough = debated({**panel_of(300.0), "mute": virtual.silent()}, rounds=2, quorum=1).found
+
+    assert (alone.rounds, alone.stop, alone.status) == (0, StopReason.MAX_ROUNDS, "complete")
+    assert (enough.rounds, enough.stop, enough.status) == (0, StopReason.MAX_ROUNDS, "partial")
+    assert "stopped_early_at=0: fewer than two valid estimates" in alone.notes
 
 
 def test_br_12_stop_reasons_are_a_closed_list() -> None:

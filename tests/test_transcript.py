@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
+import signal
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -636,3 +638,95 @@ def test_a_note_is_noted_once() -> None:
         book.note("REDUCED BY TIMEOUT")
 
     assert book.notes == ("stopped_early_at=1", "REDUCED BY TIMEOUT")
+
+
+# --- files that fail ---------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def full_at(size: int) -> Iterator[None]:
+    """Let no file grow beyond *size* bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+
+
+def test_a_disk_that_fills_up_costs_nobody_what_was_said(tmp_path: Path) -> None:
+    """BR-04: it goes on in memory and says so; the file ends with its last whole line."""
+    path, told = tmp_path / "t.jsonl", list[TranscriptError]()
+
+    def begun() -> Transcript:
+        return Transcript.begin(path, HEADER, lost=told.append)
+
+    whole, _ = held(lambda: Transcript.begin(None, HEADER))
+    with full_at(1500):
+        footer, book = held(begun)
+
+    assert footer == whole
+    assert len(book.turns) == 6
+    (note,) = [one for one in book.notes if one.startswith("not kept: ")]
+    assert note == f"not kept: {book.unkept}"
+    assert len(told) == 1
+    kept = read(path)
+    assert 1 < len(kept) < len(book.entries)
+    assert [one.key for one in kept] == [one.key for one in book.entries][: len(kept)]
+    voters = Voters()
+    resumed, _ = held(lambda: Transcript.resume(path, HEADER), voters)
+    assert resumed == whole
+    assert len(voters.asked) == 6 - sum(one.kind == "turn" for one in kept)
+
+
+def test_one_that_cannot_be_begun_is_told_to_whoever_begins_it(tmp_path: Path) -> None:
+    """A provider has somebody to tell, and goes on in memory; code has the error at once."""
+    path, told = tmp_path / "none" / "t.jsonl", list[TranscriptError]()
+
+    with pytest.raises(TranscriptError, match="No such file"):
+        Transcript.begin(path, HEADER)
+    with full_at(20), pytest.raises(TranscriptError):
+        Transcript.begin(tmp_path / "full.jsonl", HEADER)
+    with full_at(20):
+        full = Transcript.begin(tmp_path / "full too.jsonl", HEADER, lost=told.append)
+    gone = Transcript.begin(path, HEADER, lost=told.append)
+
+    assert gone.path is None
+    for book in (full, gone):
+        assert book.header["kind"] == "small"
+        assert book.notes == (f"not kept: {book.unkept}",)
+        assert book.close({"yes": 1}) == {"yes": 1}
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("cut", [0, 1, 7, 60, -1])
+def test_one_that_was_killed_before_its_header_was_whole_is_begun_anew(
+    recorded: Path, tmp_path: Path, cut: int
+) -> None:
+    """BR-18: nothing had been said yet."""
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(recorded.read_bytes().splitlines()[0][: cut if cut >= 0 else None])
+    voters = Voters()
+
+    footer, _ = held(lambda: Transcript.resume(path, HEADER), voters)
+
+    assert footer == held(lambda: Transcript.begin(None, HEADER))[0]
+    assert len(voters.asked) == 6
+    assert len(read(path)) == len(read(recorded))
+
+
+def test_what_only_looks_unfinished_is_left_as_it_is(tmp_path: Path) -> None:
+    """Somebody's file without an end of line is not written over, whatever is asked for."""
+    other, bare = tmp_path / "notes.txt", tmp_path / "bare.jsonl"
+    other.write_bytes(b"my notes")
+    bare.write_bytes(b'{"at":0.0,"bo')
+
+    with pytest.raises(TranscriptError, match="header"):
+        Transcript.resume(other, HEADER)
+    with pytest.raises(TranscriptError, match="header"):
+        Transcript.resume(bare)
+
+    assert other.read_bytes() == b"my notes"

@@ -209,6 +209,15 @@ def test_what_was_begun_is_paid_for(end: str) -> None:
     assert failing(gateway).reason is Reason.OVER_BUDGET
 
 
+@pytest.mark.parametrize("fails", [NoAnswer(Reason.TRANSPORT), ValueError("a bug")], ids=str)
+def test_what_fails_after_a_part_tells_what_the_part_cost(fails: Exception) -> None:
+    """An allowance of the asker's settles with what was seen."""
+    fault = failing(listening(member=Writing(written("{", 0.5), fails=fails)))
+
+    assert fault.reply is not None
+    assert fault.reply.usage == Usage(20, 8, 0.5)
+
+
 def test_what_failed_tells_what_it_cost() -> None:
     """`reply.usage`: an allowance of the asker's settles with it."""
     spent = NoAnswer(Reason.MALFORMED, reply=Reply({}, "w-1", Usage(20, 8, 0.5)))

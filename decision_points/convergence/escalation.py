@@ -90,6 +90,7 @@ class EscalationState(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         convergence: Score of the last round, 0–100; None where there is none.
+        diverged: The last checkpoint did not find them agreed, whatever the score (AM-21, DD-33).
         applies: There was something to converge: more than one role (AM-37).
         quorum: Enough roles answered (AM-24).
         confidence: Of the synthesis, 0–100, penalties taken off.
@@ -106,6 +107,7 @@ class EscalationState(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     convergence: Percent | None
+    diverged: bool = False
     applies: bool
     quorum: bool
     confidence: Percent
@@ -126,8 +128,9 @@ class Escalation(TypedDict):
 
     Attributes:
         route: What becomes of the synthesis.
-        reasons: Why, in the order of the rules: `conv<70`, `conf<70`, `value`, …; `judged`
-            where a provider was more protective than they are.
+        reasons: Why, in the order of the rules: `conv<70`, `diverged` (scored high enough and
+            not agreed nonetheless), `conf<70`, `value`, …; `judged` where a provider was more
+            protective than they are.
         impasse: Positions stood still without agreement (DD-42, DD-58).
         notes: What triggered nothing and should be known: `value_unknown`,
             `other_currency`, `not_applicable`, `advisory_council`.
@@ -213,13 +216,14 @@ def _human(given: EscalationState) -> list[str]:
 
 
 def _council(given: EscalationState) -> list[str]:
-    """DD-52, DD-42 and DD-58, and AM-24: without a quorum nobody has agreed."""
+    """DD-33, DD-52, DD-42 and DD-58, and AM-24: without a quorum nobody has agreed."""
     score, rule = given.convergence, given.rule
     unheard = not given.quorum or given.breaker == "no_quorum"
     apart = given.applies and score is not None and below(score, rule.convergence)
     return fired(
         {
             f"conv<{rule.convergence:g}": apart,
+            "diverged": given.applies and given.diverged and score is not None and not apart,
             "conv_undefined": given.applies and score is None and not unheard,
             f"conf<{rule.emit:g}": below(given.confidence, rule.emit),
             "value": _comparable(given) and above(given.value or 0.0, rule.value_bound),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..errors import Reason, SetupError
 from ..settings import CURRENT
+from ..turnout import turnout
 from . import screen
 from .describing import word
 from .doctor import WORKS
@@ -224,3 +225,6 @@ def _attempts(attempts: tuple[Attempt, ...]) -> None:
             "–" if usd is None else screen.cost(usd),
         )
     screen.show(tried)
+    heard = turnout(attempts)
+    if heard is not None:
+        screen.line((str(heard), screen.FAINT))

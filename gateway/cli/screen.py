@@ -25,6 +25,8 @@ GOOD, OTHER, BAD, FAINT = "green", "magenta", "bold red", "dim"
 ENDLESS = 100_000  # columns of what is no terminal: programs and files want whole lines
 BETWEEN = 3  # columns between two of a table
 GAP = 2  # blanks between a name and what it is
+# DEL, the C1 controls, and marks that turn the direction of what follows
+STEERS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class _Trimmed:
@@ -146,8 +148,17 @@ def note(*said: str | tuple[str, str]) -> None:
 
 def data(value: Any) -> None:  # noqa: ANN401 - anything that is JSON
     """Print *value* as JSON, for programs."""
-    plain = msgspec.to_builtins(value)
-    out().print(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode(), soft_wrap=True)
+    encoded = msgspec.json.encode(msgspec.to_builtins(value))
+    out().print(escaped(msgspec.json.format(encoded, indent=2).decode()), soft_wrap=True)
+
+
+def escaped(text: str) -> str:
+    """Write *text*, which is JSON, without what would steer a terminal: the same to a program."""
+    return STEERS.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
 
 
 def percent(part: float, whole: float) -> str:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
+from ..calculators import Unfit
 from ..errors import ASKS, JournalDown, SetupError
-from ..recording import recorded
+from ..recording import recorded, unfit
 from ..records import HUMAN, Attempt, Decision
 from ..standing.confirming import apart
 from ..steps import Apart, Step
@@ -43,7 +44,7 @@ def escalated(case: Case) -> Flow[Decision[Any] | None]:
         said = yield from _filed(case, "escalated")
     except (JournalDown, SetupError) as down:
         case.inbox.lost(case, down)
-        case.escalated = None
+        case.escalated, case.down = None, down
         return None
     begun = time.perf_counter()
     said = said or (yield from _waited(case))
@@ -63,6 +64,8 @@ def ended(case: Case, flow: Flow[D]) -> Flow[D]:
         return end
     if case.point.on_undecided != "human":
         return end
+    if case.down is not None:  # it did not take the escalation: to try again takes as long
+        raise case.down
     begun, put = time.perf_counter(), case.put
     said = yield from _filed(case, "undecided")
     if said is None and not put:  # else it was waited for, in vain
@@ -70,7 +73,7 @@ def ended(case: Case, flow: Flow[D]) -> Flow[D]:
     if said is None:
         return end
     if not case.stands:
-        return _decided(case, said, time.perf_counter() - begun)  # type: ignore[return-value]
+        return _decided(case, said, time.perf_counter() - begun) or end  # type: ignore[return-value]
     told = {"provider": HUMAN, "outcome": said.value, "undecided": False}
     record = msgspec.structs.replace(end.record, **told)
     return Decision(_value(case, said), record)  # type: ignore[return-value]
@@ -131,9 +134,14 @@ def _postpone(case: Case, seconds: float) -> None:
     case.call = msgspec.structs.replace(case.call, deadline=end)
 
 
-def _decided(case: Case, said: Resolution, seconds: float) -> Decision[Any]:
+def _decided(case: Case, said: Resolution, seconds: float) -> Decision[Any] | None:
+    """Take a person's word; None: the point's own functions can make no value of it."""
     case.attempts.append(Attempt(provider=HUMAN, seconds=seconds))
-    return Decision(_value(case, said), recorded(case, HUMAN, said.value))
+    try:
+        return Decision(_value(case, said), recorded(case, HUMAN, said.value))
+    except Unfit as why:
+        unfit(case, why)
+        return None
 
 
 def _value(case: Case, said: Resolution) -> Any:  # noqa: ANN401 - the host's own

@@ -67,6 +67,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         subject: Keyed hash of who it is about; None where none is kept.
         state: What it is about, masked; only where full content is kept.
         structured: The state is JSON, not words.
+        declared: The questions are the point's own, without the options of this call: what it
+            brought could not be asked about.
         schema: Version of this layout.
 
     """
@@ -80,6 +82,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     subject: str | None = None
     state: str | None = None
     structured: bool = False
+    declared: bool = False
     schema: int = 1
 
 

@@ -38,7 +38,7 @@ def fitting(questions: Mapping[str, Question], given: object) -> Said:
     """
     try:
         plain = msgspec.to_builtins(given, builtin_types=(bytes,))  # of an Enum, its value
-    except TypeError:
+    except (TypeError, RecursionError):
         raise DeclarationError(f"a {type(given).__name__} is no answer") from None
     said = _named(questions, plain)
     strange = [name for name in said if name not in questions]
@@ -60,10 +60,14 @@ def spoken(questions: Mapping[str, Question], words: list[str]) -> Said:
     if len(words) == 1 and name is not None and not _names_one(questions, words[0]):
         return fitting(questions, {name: _typed(questions, name, words[0])})
     pairs = [word.partition("=") for word in words]
+    given = [name for name, _, _ in pairs]
+    twice = [name for name in dict.fromkeys(given) if given.count(name) > 1]
     wrong = [name for name, sign, _ in pairs if not sign]
     if wrong:
         how = " ".join(f"{name}=…" for name in questions)
         raise DeclarationError(f"several questions are answered by name: {how}")
+    if twice:
+        raise DeclarationError(f"{twice[0]!r} is answered twice")
     return fitting(questions, {name: _typed(questions, name, value) for name, _, value in pairs})
 
 

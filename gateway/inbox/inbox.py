@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..chance import new_id
 from ..errors import DeclarationError, Fault
-from ..questions import Choice, Question
+from ..questions import Choice, Question, Score
 from ..state import clean
 from .entries import LONGEST, Entry, Resolution, Tried, Why
 from .fitting import fitting
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 JOURNAL = "DECISION_JOURNAL"
 NOTE = 4000  # characters that a person may write beside a resolution
 BY = 200  # characters of a name
+ID = re.compile(r"[0-9a-f]{32}")  # of a decision
 
 
 class Inbox:
@@ -51,6 +53,7 @@ class Inbox:
         self._journal = journal
         self._telemetry = telemetry
         self.waiters = waiters
+        self._altered: set[str] = set()  # entries whose resolution cannot be read, told once
 
     def file(self, case: Case, why: Why) -> Resolution | None:
         """
@@ -68,8 +71,16 @@ class Inbox:
 
     def said(self, id: str) -> Future[Resolution]:  # noqa: A002 - the decision's
         """Wait for what a person says; cancelling the future ends that."""
-        store = self._journal.store()
-        return self._journal.watch.wait(id, lambda ids: store.inbox().resolutions(ids))
+        return self._journal.watch.wait(id, self._looked)
+
+    def _looked(self, ids: Sequence[str]) -> Mapping[str, Resolution]:
+        """Look for what was said, on the thread of those who wait."""
+        found, altered = self._journal.store().inbox().resolutions(ids)
+        for id_ in altered:
+            if id_ not in self._altered:
+                self._altered.add(id_)
+                self._telemetry.said("error", "decision.resolution_unread", {"id": id_})
+        return found
 
     def resolution(self, id: str) -> Resolution | None:  # noqa: A002 - the decision's
         """
@@ -80,7 +91,7 @@ class Inbox:
             SetupError: It cannot be used.
 
         """
-        return self._journal.store().inbox().resolution(id)
+        return self._journal.store().inbox().resolution(id) if is_id(id) else None
 
     def resolve(self, id: str, given: object, by: str, note: str) -> Resolution:  # noqa: A002
         """
@@ -121,7 +132,13 @@ class Inbox:
             subject=kept.subject,
             state=kept.state,
             structured=kept.structured,
+            declared=case.ask is None,
         )
+
+
+def is_id(given: object) -> bool:
+    """Whether it is a decision's id at all; nothing else is asked of a database."""
+    return isinstance(given, str) and ID.fullmatch(given) is not None
 
 
 def resolved(
@@ -147,7 +164,7 @@ def resolved(
     from ..journal.rows import FeedbackRow
 
     box = store.inbox()
-    item = next(iter(box.items(ids=[id])), None)
+    item = next(iter(box.items(ids=[id])), None) if is_id(id) else None
     if item is None:
         raise DeclarationError(f"no question to a person has the id {id!r}")
     value = fitting(item.entry.questions, given)
@@ -176,7 +193,7 @@ def asked(case: Case, *, whole: bool) -> Mapping[str, Question]:
 
     Args:
         case: The case.
-        whole: With what the call says of its options, too; else only what the point declares: a
+        whole: With what the call says of its answers, too; else only what the point declares: a
             description that a call brings may hold what the state holds.
 
     """
@@ -184,13 +201,8 @@ def asked(case: Case, *, whole: bool) -> Mapping[str, Question]:
     questions = case.point.spoken(case.language) if ask is None else ask.questions
     if whole:
         return dict(questions)
-    declared = {
-        pair
-        for spoken in case.point.questions.values()
-        for one in spoken.values()
-        if isinstance(one, Choice)
-        for pair in one.options.items()
-    }
+    spoken = () if case.point.adhoc else case.point.questions.values()
+    declared = {pair for named in spoken for one in named.values() for pair in _texts(one).items()}
     return {name: _bare(one, declared) for name, one in questions.items()}
 
 
@@ -216,13 +228,25 @@ def inbox_of(wiring: Wiring, journal: Journal | None) -> Inbox | None:
     return Inbox(journal, wiring.telemetry, wiring.standing.waiters)
 
 
+def _texts(question: Question) -> Mapping[str, str]:
+    """Give what is said of each of its answers."""
+    if isinstance(question, Choice):
+        return question.options
+    if isinstance(question, Score):
+        return question.levels
+    return {"true": question.true, "false": question.false}
+
+
 def _bare(question: Question, declared: set[tuple[str, str]]) -> Question:
-    if not isinstance(question, Choice):
-        return question
-    options = {
-        name: text if (name, text) in declared else "" for name, text in question.options.items()
+    """Leave out what is said of its answers, unless the point has declared it."""
+    texts = {
+        name: text if (name, text) in declared else "" for name, text in _texts(question).items()
     }
-    return msgspec.structs.replace(question, options=options)
+    if isinstance(question, Choice):
+        return msgspec.structs.replace(question, options=texts)
+    if isinstance(question, Score):
+        return msgspec.structs.replace(question, levels=texts)
+    return msgspec.structs.replace(question, **texts)
 
 
 def _writable(what: str, text: object, most: int) -> None:

@@ -30,26 +30,41 @@ class Watch:
 
     """
 
+    _runs = False
+
     def __init__(self, every: float = EVERY) -> None:
         self._every = every
         self._lock = Lock()
         self._renew()
 
     def wait(self, id: str, look: Look) -> Future[Resolution]:  # noqa: A002 - the decision's
-        """Wait for what is said to the entry *id*; cancelling the future ends that."""
+        """
+        Wait for what is said to the entry *id*; cancelling the future ends that.
+
+        Where no thread can be begun that would look, the time is up at once.
+        """
         future: Future[Resolution] = Future()
         with self._lock:
             if self._process != os.getpid():
                 self._renew()
+            if not self._runs:
+                self._runs = self._begun(look)
+            if not self._runs:
+                future.set_exception(TimeoutError())
+                return future
             self._waiting.setdefault(id, []).append(future)
-            begins, self._runs = not self._runs, True
         future.add_done_callback(lambda ended: self._left(id, ended))
-        if begins:
-            run = (look, self._woken)
-            threading.Thread(
-                target=self._run, args=run, name="pointsman-inbox", daemon=True
-            ).start()
         return future
+
+    def _begun(self, look: Look) -> bool:
+        """Begin to look; it waits for the lock before it does."""
+        run = (look, self._woken)
+        thread = threading.Thread(target=self._run, args=run, name="pointsman-inbox", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the process has no more threads, or is ending
+            return False
+        return True
 
     def tell(self, id: str, said: Resolution) -> None:  # noqa: A002 - the decision's
         """Give at once what was said in this very process."""

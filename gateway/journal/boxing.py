@@ -68,21 +68,30 @@ class Box:
         with self._database.transaction("find") as connection:
             return self._said(connection, id)
 
-    def resolutions(self, ids: Sequence[str]) -> dict[str, Resolution]:
+    def resolutions(self, ids: Sequence[str]) -> tuple[dict[str, Resolution], list[str]]:
         """
         Read what was said to any of *ids*, in one query for each 500 of them.
 
+        Returns:
+            What was said, by id; and the ids of rows that cannot be read.
+
         Raises:
-            StoreDown: The database cannot be reached, or a row cannot be read.
+            StoreDown: The database cannot be reached.
 
         """
         found: dict[str, Resolution] = {}
+        altered: list[str] = []
         for start in range(0, len(ids), PART):
             some = inbox.c.id.in_(ids[start : start + PART])
             query = select(inbox.c.id, *SAID).where(some, inbox.c.resolved_at.is_not(None))
             with self._database.transaction("find") as connection:
-                found |= {one.id: _resolution(one) for one in connection.execute(query)}
-        return found
+                rows = connection.execute(query).all()
+            for one in rows:
+                try:
+                    found[one.id] = _resolution(one)
+                except StoreDown:  # one row that was altered hides no other
+                    altered.append(one.id)
+        return found, altered
 
     def resolve(self, id: str, said: Resolution, row: FeedbackRow) -> Resolution | None:  # noqa: A002
         """

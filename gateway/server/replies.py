@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ..answers import Answer, Chosen, Held, RawAnswer, Scored, Stated, Usage
 from ..errors import Reason
 from ..questions import Choice, Outcome, Predicate, Question
 from ..recording import outcome_of
 from ..settings import CURRENT
+from ..turnout import turnout
 
 if TYPE_CHECKING:
     from ..records import Attempt, Decision
@@ -129,7 +132,9 @@ def told_unanswered(id_: str, attempts: Sequence[Attempt], reason: str) -> dict[
 
 def _told(id_: str, provider: str, attempts: Sequence[Attempt], reason: str) -> dict[str, Any]:
     model = attempts[-1].model if attempts and provider else ""
-    return {"decision": id_, "provider": provider, "model": model, "reason": reason}
+    said = {"decision": id_, "provider": provider, "model": model, "reason": reason}
+    several = turnout(attempts)
+    return said if several is None else {**said, "turnout": msgspec.to_builtins(several)}
 
 
 def _plain(outcome: Outcome) -> Any:  # noqa: ANN401 - JSON

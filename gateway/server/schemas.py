@@ -198,6 +198,13 @@ _MET: Schema = {
             "where it came without a number: a truth, a calculation, a rule's or a person's word."
         },
         sources={"type": "object", "additionalProperties": TEXT},
+        turnout=_object(
+            {
+                "responded": {"type": "integer"},
+                "expected": {"type": "integer"},
+                "missing": {"type": "object", "additionalProperties": TEXT},
+            }
+        ),
     ),
 }
 _LISTED: Mapping[str, Schema] = {

@@ -27,6 +27,8 @@ def apart(
     """
     Do *work* on a thread of its own, within what the decision has left.
 
+    It has that time once it is begun, and as long as the database answers others.
+
     Raises:
         JournalDown: The database cannot be reached, or not in time; *told* says what that means.
 
@@ -34,7 +36,8 @@ def apart(
     left = PATIENCE if case.call.deadline is None else case.call.deadline - time.monotonic()
     seconds = max(LEAST, min(PATIENCE, left))
     with confirmed(case.point.name, seconds, told):
-        done: T = yield Apart(partial(waiters.begin, work), seconds)
+        more = partial(waiters.more, seconds=seconds)
+        done: T = yield Apart(partial(waiters.begin, work), seconds, more)
     return done
 
 

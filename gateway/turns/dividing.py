@@ -171,7 +171,8 @@ def bills(joint: Joint | None, fault: NoAnswer, present: Sequence[bool]) -> list
 def again(fault: BaseException, bill: Reply | None) -> BaseException:
     """Make a new error for each waiter: a traceback grows with each raise."""
     if isinstance(fault, NoAnswer):
-        return NoAnswer(fault.reason, operator=fault.operator, reply=bill)
+        why = fault.escalates
+        return NoAnswer(fault.reason, operator=fault.operator, reply=bill, escalates=why)
     return fault
 
 

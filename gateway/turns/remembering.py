@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..answers import Reply
+from ..current import looked
 from ..forks import Lock
 from ..steps import AskProvider
 from .batches import Batch
@@ -86,7 +87,9 @@ class Sharing:
         return None
 
     def remember(self, step: AskProvider, reply: Reply) -> None:
-        """Keep a usable reply for the rest of the turn."""
+        """Keep a usable reply for the rest of the turn; not one that is made of a caller's path."""
+        if looked(step.call):
+            return
         asked = step.ask.questions
         with self._lock:
             known = self._known.setdefault(_key(step), [])
@@ -110,7 +113,9 @@ def rides(step: AskProvider) -> bool:
     frame = None if step.point is None else step.point.share
     if frame is None or frame.alone or step.call.depth or step.call.asking:
         return False
-    return not step.lane.deliberates and getattr(step.lane.provider, "shares", True) is True
+    lane = step.lane
+    asks = lane.deliberates or lane.hears_current  # a shared call has no `current` of its own
+    return not asks and getattr(lane.provider, "shares", True) is True
 
 
 def together(step: AskProvider) -> tuple[object, ...]:

@@ -75,9 +75,10 @@ class Chat:
 
         """
         slots = slots_of(ask)
-        response, billed = yield from self._posted(self._body(ask, slots))
+        response, billed = yield from self._posted(self._body(ask, slots, call.sample))
         with _charged(billed):
-            reply = reply_of(written(response.content), slots, self._settings.confidence)
+            wrote, numbers = written(response.content), self._settings.confidence
+            reply = reply_of(wrote, slots, numbers, sampled=call.sample > 0)
         return msgspec.structs.replace(
             reply, model=billed.model, usage=billed.usage, request_id=billed.request_id
         )
@@ -90,7 +91,7 @@ class Chat:
             NoAnswer: As `exchange`; `incomplete` where the text was cut off.
 
         """
-        response, billed = yield from self._posted(self._draft_body(draft))
+        response, billed = yield from self._posted(self._draft_body(draft, call.sample))
         with _charged(billed):
             text = bare(written(response.content).text)
         return Written(
@@ -116,30 +117,35 @@ class Chat:
             return plain
         return {"authorization": f"Bearer {key.get_secret_value()}", **plain}
 
-    def _body(self, ask: Ask, slots: Sequence[Slot]) -> Mapping[str, Any]:
+    def _body(self, ask: Ask, slots: Sequence[Slot], sample: int) -> Mapping[str, Any]:
         sure = self._settings.confidence == "self_reported"
         body = {**self._fixed, "messages": messages(ask, slots, sure=sure)}
-        return self._finished(body, "decision", schema(slots, sure=sure))
+        if sample:
+            body["temperature"] = self._settings.sample_temperature
+        return self._finished(body, "decision", schema(slots, sure=sure), sample)
 
-    def _draft_body(self, draft: Draft) -> Mapping[str, Any]:
+    def _draft_body(self, draft: Draft, sample: int) -> Mapping[str, Any]:
         said = self._settings
         body = {**self._fixed, "messages": told(draft, whole=said.format != "schema")}
         for name in ("logprobs", "top_logprobs"):
             body.pop(name, None)
-        body["temperature"] = said.write_temperature
+        same = sample and said.write_temperature == 0
+        body["temperature"] = said.sample_temperature if same else said.write_temperature
         bounds = [one for one in (said.max_tokens, draft.max_tokens) if one is not None]
         if bounds:
             body[_bound(said)] = min(bounds)
-        return self._finished(body, draft.task, draft.schema)
+        return self._finished(body, draft.task, draft.schema, sample)
 
     def _finished(
-        self, body: dict[str, Any], name: str, schema: Mapping[str, Any]
+        self, body: dict[str, Any], name: str, schema: Mapping[str, Any], sample: int
     ) -> Mapping[str, Any]:
         """Add the form that the server is to keep, and what the operator adds or takes out."""
         if self._settings.format == "schema":
             named = {"name": name, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         body.update(self._extra)
+        if sample and isinstance(seed := body.get("seed"), int):
+            body["seed"] = seed + sample  # under one seed all samples would be the same
         return {name: value for name, value in body.items() if value is not None}
 
     def _billed(self, response: HttpResponse) -> Reply:

@@ -33,11 +33,14 @@ class Numbered(msgspec.Struct, frozen=True):
     named: float | None = None
 
 
-def reply_of(wrote: Written, slots: Sequence[Slot], confidence: Confidence) -> Reply:
+def reply_of(
+    wrote: Written, slots: Sequence[Slot], confidence: Confidence, *, sampled: bool = False
+) -> Reply:
     """
     Read the answers.
 
     One that is none of its question's outcomes is `Unread` and leaves the others as they are.
+    Of what was *sampled* an outcome that is not the likeliest counts, too.
 
     Raises:
         NoAnswer: What was written is no object with the keys that were asked for.
@@ -52,7 +55,10 @@ def reply_of(wrote: Written, slots: Sequence[Slot], confidence: Confidence) -> R
         said = {slot.name: _said(slot, found) for slot in told}
         return Reply(said, source="self_reported")
     stream = stream_of(wrote.logprobs, wrote.text) if confidence == "log_probabilities" else None
-    read = {slot.name: _likely(slot, found[slot.key], wrote.text, stream) for slot in told}
+    read = {
+        slot.name: _likely(slot, found[slot.key], wrote.text, stream, sampled=sampled)
+        for slot in told
+    }
     notes = {f"{name}.named": one.named for name, one in read.items() if one.named is not None}
     source: Origin = "log_probabilities" if notes else ""
     answers = {name: one.answer for name, one in read.items()}
@@ -101,7 +107,9 @@ def _plain(slot: Slot, outcome: int, confidence: float | None = None) -> RawAnsw
 # --- what its tokens say -----------------------------------------------------------------
 
 
-def _likely(slot: Slot, found: Found, text: str, stream: Stream | None) -> Numbered:
+def _likely(
+    slot: Slot, found: Found, text: str, stream: Stream | None, *, sampled: bool
+) -> Numbered:
     try:
         outcome = _outcome(slot, found.value)
     except NoAnswer as fault:
@@ -112,7 +120,8 @@ def _likely(slot: Slot, found: Found, text: str, stream: Stream | None) -> Numbe
     if not named or not given[outcome]:
         return Numbered(_plain(slot, outcome))
     if given[outcome] < max(given) - 2 * ROUNDING:  # what was written is not what is likely
-        return Numbered(Unread(Reason.INCONSISTENT), named)
+        drawn = _drawn(slot, outcome, given) if sampled else Unread(Reason.INCONSISTENT)
+        return Numbered(drawn, named)
     return Numbered(_weighed(slot, outcome, given), named)
 
 
@@ -122,6 +131,16 @@ def _weighed(slot: Slot, outcome: int, given: Sequence[float]) -> RawAnswer:
     if isinstance(slot.question, Score):
         return _scored(outcome, given)
     return _held(outcome, given)
+
+
+def _drawn(slot: Slot, outcome: int, given: Sequence[float]) -> RawAnswer:
+    """Give an outcome that is not the likeliest: with how sure it is, and no distribution."""
+    if isinstance(slot.question, Choice):
+        return _plain(slot, outcome, choice_confidence(given[outcome], len(given)))
+    if isinstance(slot.question, Score):
+        scored = _scored(outcome, given)
+        return Scored(outcome, None, scored.confidence)
+    return Stated(outcome == 0)
 
 
 def _chosen(question: Choice, outcome: int, given: Sequence[float]) -> Chosen:

@@ -53,7 +53,9 @@ class ChatSettings(BaseSettings):
         max_attempts: How often a request may be sent.
         write_timeout_seconds: As `timeout_seconds`, where a text is written instead of an answer.
         write_temperature: Of texts that are written, so that two of one draft may differ; absent:
-            the server's own. Answers are always asked for at 0.
+            the server's own. Answers are asked for at 0.
+        sample_temperature: Of further samples of one question, which are to differ; the first one
+            is asked for at 0.
         confidence: Where numbers come from.
         top_logprobs: How many alternatives of a token are asked for; OpenAI lists up to 20,
             others up to 5 or 8.
@@ -75,6 +77,7 @@ class ChatSettings(BaseSettings):
     max_attempts: int = Field(2, ge=1, le=5)
     write_timeout_seconds: float = Field(60, gt=0, allow_inf_nan=False)
     write_temperature: float | None = Field(None, ge=0, le=2, allow_inf_nan=False)
+    sample_temperature: float = Field(0.7, gt=0, le=2, allow_inf_nan=False)
     confidence: Confidence = "log_probabilities"
     top_logprobs: int = Field(20, ge=1, le=20)
     format: Format = "schema"

@@ -49,7 +49,8 @@ class Allowance:
     What may be used, and what was.
 
     Money is reserved as the dearest call so far: of the very first ones, whose price nobody can
-    guess, as many as begin together may overdraw it.
+    guess, as many as begin together may overdraw it. A call whose price nobody tells counts as the
+    dearest; while no price is known that it could count as, nothing further is begun.
 
     Args:
         calls: Most calls; None: any number.
@@ -76,6 +77,7 @@ class Allowance:
         self._spent = Spent()
         self._out: list[Reservation] = []
         self._dearest = 0.0
+        self._unpriced = False
 
     def take(
         self, characters: int = 0, written: int | None = None, *, closing: bool = False
@@ -109,11 +111,12 @@ class Allowance:
         made = self._spent.calls + len(self._out)
         tokens = self._spent.tokens + sum(one.tokens for one in self._out)
         usd = self._spent.usd + sum(one.usd for one in self._out)
+        guessed = self._unpriced and not self._dearest
         share = 0.0 if closing else self.reserve
         return (
             (self.calls is not None and made >= self.calls - math.floor(self.calls * share))
             or (self.tokens is not None and tokens >= self.tokens * (1.0 - share))
-            or (self.usd is not None and usd >= self.usd * (1.0 - share) - SLACK)
+            or (self.usd is not None and (guessed or usd >= self.usd * (1.0 - share) - SLACK))
         )
 
     @property
@@ -132,6 +135,8 @@ class Allowance:
         if usage is not None and usage.cost_usd is not None:
             usd = usage.cost_usd
             self._dearest = max(self._dearest, usd)
+        else:
+            self._unpriced = True
         before = self._spent
         self._spent = Spent(
             before.calls + 1,

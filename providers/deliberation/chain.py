@@ -31,6 +31,7 @@ KINDS = (
 )
 
 
+BEGINS = b'{"at":'  # a line, since keys are sorted
 FIX = "Take the transcript of this very deliberation, or begin a new one"
 
 
@@ -116,6 +117,12 @@ def verified(path: Path, *, cut: bool = False) -> list[Entry]:
     if not found or found[0].kind != "header":
         raise TranscriptError.at(path, 1, "it does not begin with a header", "Name a transcript")
     return found
+
+
+def unbegun(path: Path) -> bool:
+    """Whether a file holds the beginning of a first line and nothing more, or nothing at all."""
+    found = path.read_bytes()
+    return b"\n" not in found and (found.startswith(BEGINS) or BEGINS.startswith(found))
 
 
 def _linked(path: Path, lines: list[bytes]) -> Iterator[Entry]:

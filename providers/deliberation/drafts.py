@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Mapping
@@ -11,7 +12,9 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from ...gateway.errors import NoAnswer, Reason
-from ...gateway.state import frozen
+from ...gateway.plugins import Draft
+from ...gateway.questions import Ask
+from ...gateway.state import State, frozen
 
 POINTS = 6  # of one critique that are passed on
 CAP = 2_000  # characters of one text that are passed on
@@ -97,6 +100,26 @@ def plain_of(said: msgspec.Struct) -> Mapping[str, Any]:
     """Give a form that was read as plain values that can be written down."""
     plain: Any = frozen(msgspec.to_builtins(said))[0]
     return cast("Mapping[str, Any]", plain)
+
+
+def handed(draft: Draft) -> Draft:
+    """Give *draft* as one member is handed it: what it changes of that, nobody else ever sees."""
+    made = copy.copy(draft)
+    msgspec.structs.force_setattr(made, "state", own(draft.state, draft.text))
+    msgspec.structs.force_setattr(made, "schema", copy.deepcopy(draft.schema))
+    return made
+
+
+def handed_ask(ask: Ask) -> Ask:
+    """Give *ask* as one member is handed it, as `handed` does."""
+    made = copy.copy(ask)
+    msgspec.structs.force_setattr(made, "state", own(ask.state, ask.text))
+    return made
+
+
+def own(state: State, text: str) -> State:
+    """Give a *state*, whose text is *text*, as plain values of its own; a text stays one."""
+    return text if isinstance(state, str) else json.loads(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

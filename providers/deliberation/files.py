@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
-from .chain import Entry, TranscriptError, bytes_of, verified
+from .chain import Entry, TranscriptError, bytes_of, unbegun, verified
 
 PRIVATE = 0o600  # what members said is nobody else's business
 BINARY = getattr(os, "O_BINARY", 0)  # Windows would write \r\n
@@ -22,6 +23,7 @@ class Lines:
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path, self._descriptor = path, descriptor
+        self._whole = 0  # bytes of all lines that were written to their ends
 
     @classmethod
     def created(cls, path: Path) -> Lines:
@@ -39,14 +41,19 @@ class Lines:
         """
         Open a file to go on with; a last line that was cut off is taken away.
 
+        There are no entries where not even the first line was written to its end.
+
         Raises:
             TranscriptError: It is damaged, not there, or somebody else is writing it.
 
         """
         lines = cls(path, _opened(path, 0))
         try:
-            entries = verified(path, cut=True)
-            os.truncate(lines._descriptor, bytes_of(entries))
+            entries = [] if unbegun(path) else verified(path, cut=True)
+            lines._cut(bytes_of(entries))
+        except OSError as error:
+            lines.close()
+            raise _unwritten(path, error) from None
         except BaseException:
             lines.close()
             raise
@@ -54,7 +61,7 @@ class Lines:
 
     def append(self, line: bytes) -> None:
         """
-        Write one line.
+        Write one line, or nothing of it.
 
         Raises:
             TranscriptError: The file cannot be written, or is closed.
@@ -65,13 +72,21 @@ class Lines:
             while left:
                 left = left[os.write(self._descriptor, left) :]
         except OSError as error:
+            with contextlib.suppress(OSError):  # half a line would hide that the others are whole
+                self._cut(self._whole)
             raise _unwritten(self.path, error) from None
+        self._whole += len(line)
 
     def close(self) -> None:
         """Let go of the file; it may be called again."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            with contextlib.suppress(OSError):  # a late complaint: all lines were taken
+                os.close(self._descriptor)
             self._descriptor = -1
+
+    def _cut(self, size: int) -> None:
+        os.truncate(self._descriptor, size)
+        self._whole = size
 
 
 def _opened(path: Path, how: int) -> int:

@@ -18,7 +18,7 @@ from ...gateway.errors import Reason
 from ...gateway.plugins import Call
 from .allowance import Allowance
 from .hearing import NEARLY, UNASKED, Heard, ended, judged, let_go, listen
-from .scopes import GRACE, Scope
+from .scopes import Scope
 from .turns import Turn, Wanted, digest
 
 __all__ = ["NEARLY", "Floor"]
@@ -145,7 +145,7 @@ class Floor:
 
     async def clear(self) -> None:
         """Let go of members that would not stop when their time was up."""
-        await let_go(tuple(self._strays), GRACE)
+        await let_go(tuple(self._strays), self.scope.grace())
 
     def _blank(self, wanted: Wanted, prompt: str) -> Turn:
         """Begin the record of a turn: until it has ended otherwise, it was given up."""
@@ -191,6 +191,8 @@ class Floor:
     async def _asked(self, wanted: Wanted, scope: Scope, heard: Heard) -> None:
         """Ask in a task of its own, so that nobody who will not stop holds up the others."""
         call = scope.within(self._call)
+        if wanted.sample:
+            call = msgspec.structs.replace(call, sample=wanted.sample)
         task = asyncio.create_task(listen(self._voices, wanted, call, heard))
         try:
             await asyncio.wait({task}, timeout=scope.left)
@@ -199,7 +201,9 @@ class Floor:
                 heard.overdue = True
                 self._strays.add(task)
                 task.add_done_callback(self._strays.discard)
-                await let_go({task}, GRACE)
+                await let_go({task}, scope.grace())
+        if heard.at is not None and scope.end is not None and heard.at > scope.end:
+            heard.overdue = True  # the loop was blocked when its time was up
         if task.done() and not task.cancelled():
             task.result()  # the operator's fault, if it is one
         elif not task.done():

@@ -29,6 +29,7 @@ from ...gateway.answers import (
 from ...gateway.errors import DeclarationError, NoAnswer, Reason
 from ...gateway.plugins import Call, Draft, Limits, Make, Offer, Provider, Setup, Written, hookimpl
 from ...gateway.questions import Ask, Predicate, Question, Score, principal
+from .drafts import handed, own
 
 Speaks: TypeAlias = Callable[[Draft], Any]
 """
@@ -116,7 +117,7 @@ class Speaking:
 
     async def write(self, draft: Draft, call: Call) -> Written:
         """Let the function write."""
-        return written_of(await self._function(draft))
+        return written_of(await self._function(handed(draft)))
 
 
 class Streaming:
@@ -137,7 +138,7 @@ class Streaming:
 
     async def write(self, draft: Draft, call: Call) -> AsyncIterator[Written]:
         """Let the function write, part by part."""
-        async for value in self._function(draft):
+        async for value in self._function(handed(draft)):
             yield written_of(value)
 
 
@@ -145,7 +146,11 @@ def asked_as_draft(ask: Ask) -> Draft:
     """Write a typed *ask* as the draft that a function is handed."""
     asked = "\n".join(question.instructions for question in ask.questions.values())
     return Draft(
-        task="answer", instructions=asked, state=ask.state, schema={}, questions=ask.questions
+        task="answer",
+        instructions=asked,
+        state=own(ask.state, ask.text),
+        schema={},
+        questions=ask.questions,
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, cast
 
 import msgspec
 
@@ -12,7 +12,7 @@ from ...gateway.answers import Usage
 from ...gateway.errors import NoAnswer, Reason, SetupError
 from ...gateway.plugins import Call, Voices, Written
 from ...gateway.records import Attempt
-from .drafts import plain_of, read
+from .drafts import handed, handed_ask, plain_of, read
 from .scopes import Scope
 from .turns import ENDED, Turn, Wanted
 
@@ -34,6 +34,7 @@ class Heard(msgspec.Struct):
         model: The model, as served.
         raised: The type of what was raised and may not be.
         overdue: Its time was up before it ended.
+        at: When it answered, on the loop's clock.
 
     """
 
@@ -45,6 +46,7 @@ class Heard(msgspec.Struct):
     model: str = ""
     raised: str = ""
     overdue: bool = False
+    at: float | None = None
 
     @property
     def answered(self) -> bool:
@@ -64,6 +66,7 @@ async def listen(voices: Voices, wanted: Wanted, call: Call, heard: Heard) -> No
 
     Raises:
         SetupError: The operator must act; no turn hides that.
+        KeyboardInterrupt, SystemExit: Somebody ends the program.
 
     """
     try:
@@ -79,19 +82,32 @@ async def listen(voices: Voices, wanted: Wanted, call: Call, heard: Heard) -> No
         if task is None or task.cancelling():
             raise
         heard.reason, heard.raised = Reason.PROVIDER_ERROR, "CancelledError"  # of its own
-    except Exception as bug:  # noqa: BLE001 - one member's fault never ends the others' turns
+    except BaseException as bug:  # one member's fault never ends the turns of others
+        if _ends(bug):
+            raise
         heard.reason, heard.raised = Reason.PROVIDER_ERROR, type(bug).__name__
+
+
+def _ends(bug: BaseException) -> bool:
+    """Whether somebody ends the program, be it in one of several tasks."""
+    if isinstance(bug, BaseExceptionGroup):
+        several: Sequence[BaseException] = cast("Any", bug).exceptions
+        return any(map(_ends, several))
+    return isinstance(bug, KeyboardInterrupt | SystemExit)
 
 
 async def _asked(voices: Voices, wanted: Wanted, call: Call, heard: Heard) -> None:
     name = wanted.member.provider
     if wanted.ask is not None:
-        attempt = await voices.hear(name, wanted.ask, within=call)
+        attempt = await voices.hear(name, handed_ask(wanted.ask), within=call)
+        heard.at = asyncio.get_running_loop().time()
         heard.attempt, heard.reason = attempt, attempt.reason
         heard.usage, heard.model = attempt.usage, attempt.model
         return
     assert wanted.draft is not None
-    written = await voices.write(name, wanted.draft, within=call, partial=heard.writes)
+    draft = handed(wanted.draft)
+    written = await voices.write(name, draft, within=call, partial=heard.writes)
+    heard.at = asyncio.get_running_loop().time()
     heard.written, heard.reason = written, Reason.OK
     heard.usage, heard.model = written.usage or heard.usage, written.model or heard.model
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import msgspec
 
-from ...gateway.errors import DeclarationError
+from ...gateway.errors import DeclarationError, Fault
 
 PLACEBO = re.compile(r"placebo_([1-9]\d*)")
 
@@ -121,3 +123,41 @@ def register_role(role: Role) -> None:
     if _roles.get(role.name, role) != role or PLACEBO.fullmatch(role.name):
         raise DeclarationError(f"the role {role.name!r} exists already and is another one")
     _roles[role.name] = role
+
+
+class Described(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A role as a file of roles holds it; its name is that of its table."""
+
+    instructions: str = ""
+    description: str = ""
+    evidence: frozenset[str] | None = None
+
+
+def read_roles(path: Path | None, where: str, faults: list[Fault]) -> dict[str, Role]:
+    """
+    Read a TOML file of roles, a table for each; without a file there are none.
+
+    Args:
+        path: The file.
+        where: The variable that names it.
+        faults: Gets what is wrong with it; then no role of it is given.
+
+    """
+    if path is None:
+        return {}
+    try:
+        return _described(tomllib.loads(path.read_text("utf-8")))
+    except OSError as error:
+        problem = f"it cannot be read ({type(error).__name__})"
+    except UnicodeDecodeError:
+        problem = "it is no text in UTF-8"
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, DeclarationError) as error:
+        problem = f"it holds no roles: {error}"
+    fix = "Write TOML, a table for each: [cfo] and below it instructions = 'Weigh the money.'"
+    faults.append(Fault(where, problem, fix))
+    return {}
+
+
+def _described(tables: dict[str, object]) -> dict[str, Role]:
+    read = msgspec.convert(tables, dict[str, Described])
+    return {name: Role(name=name, **msgspec.structs.asdict(one)) for name, one in read.items()}

@@ -14,7 +14,8 @@ import msgspec
 from ...gateway.plugins import Call
 
 CALLER = "caller"
-GRACE = 0.1  # seconds that a member has to stop in once its time is up
+GRACE = 0.1  # seconds that a member has to stop in once its time is up …
+PART = 0.25  # … and at most this share of what is left to the caller's deadline
 BEHIND = 1.0  # seconds after a scope at which what was asked in it would give up by itself
 CLOSING = 0.05  # seconds before the caller's deadline, to put an answer together …
 SHARE = 0.1  # … and at most this share of the time that is left
@@ -34,13 +35,21 @@ class Scope:
         last: When it ends for what closes a deliberation: later than `end` by the slice that was
             held back for that; None: never.
         limit: The name of the scope that set `end`; empty where nothing did.
+        due: When the caller has to have its answer; None: it waits.
 
     """
 
-    __slots__ = ("end", "last", "limit", "name")
+    __slots__ = ("due", "end", "last", "limit", "name")
 
-    def __init__(self, name: str, end: float | None, last: float | None, limit: str) -> None:
-        self.name, self.end, self.last, self.limit = name, end, last, limit
+    def __init__(
+        self,
+        name: str,
+        end: float | None,
+        last: float | None,
+        limit: str,
+        due: float | None = None,
+    ) -> None:
+        self.name, self.end, self.last, self.limit, self.due = name, end, last, limit, due
 
     @classmethod
     def opened(
@@ -61,11 +70,12 @@ class Scope:
         if call is not None and call.deadline is not None:
             left = call.deadline - time.monotonic()  # the caller's clock is another one
             waits = begun + left - min(CLOSING, max(0.0, left) * SHARE)
-            outer = cls(CALLER, waits, waits, CALLER)
+            outer = cls(CALLER, waits, waits, CALLER, begun + left)
         scope = outer.inner(name, seconds)
         if scope.end is None or not held:
             return scope
-        return cls(name, scope.end - held * max(0.0, scope.end - begun), scope.last, scope.limit)
+        end = scope.end - held * max(0.0, scope.end - begun)
+        return cls(name, end, scope.last, scope.limit, scope.due)
 
     def inner(self, name: str, seconds: float | None = None, *, closing: bool = False) -> Scope:
         """
@@ -80,9 +90,13 @@ class Scope:
         outer = self.last if closing else self.end
         own = None if seconds is None else _now() + seconds
         if own is None or (outer is not None and outer <= own):
-            return Scope(name, outer, self.last, self.limit)
+            return Scope(name, outer, self.last, self.limit, self.due)
         last = own if self.last is None else min(own, self.last)
-        return Scope(name, own, last, name)
+        return Scope(name, own, last, name, self.due)
+
+    def grace(self, most: float = GRACE) -> float:
+        """Give the seconds that somebody has to stop in: the caller's answer is not lost to it."""
+        return most if self.due is None else min(most, PART * max(0.0, self.due - _now()))
 
     @property
     def left(self) -> float | None:
@@ -94,13 +108,13 @@ class Scope:
         """Whether it has ended."""
         return self.end is not None and _now() >= self.end
 
-    def within(self, call: Call) -> Call:
+    def within(self, call: Call, behind: float = BEHIND) -> Call:
         """
         Give *call* as it is passed on from here.
 
-        What it asks ends a little later than this scope, should this one not have ended it.
+        What it asks ends *behind* seconds later than this scope, should this one not have ended it.
         """
         if self.end is None:
             return call
-        ends = time.monotonic() + max(0.0, self.end - _now()) + BEHIND
+        ends = time.monotonic() + max(0.0, self.end - _now()) + behind
         return msgspec.structs.replace(call, deadline=ends)

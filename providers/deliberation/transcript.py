@@ -12,15 +12,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 from ...gateway.errors import DeclarationError
-from .chain import KINDS, START, Entry, Mismatch, TranscriptError, sealed, verified
-from .files import Lines
+from .chain import KINDS, Entry, Mismatch, TranscriptError, verified
 from .headers import headed, same_header
-from .turns import Turn
+from .keeping import Header, Heads, Ledger, Lost
+from .turns import Turn, same_turn, turn_of
 
 __all__ = [
     "Entry",
@@ -30,7 +30,10 @@ __all__ = [
     "headed",
     "read",
     "same_header",
+    "turn_of",
 ]
+
+BROKEN_OFF = ("note", "cancelled")  # who goes on after it does not come to it again
 
 
 def read(path: Path) -> list[Entry]:
@@ -51,9 +54,12 @@ class Transcript:
     Whatever depends on the time, on chance or on somebody's word goes through `entry`: where a
     resumed transcript knows it already, the recorded one counts.
 
+    A file that can no longer be written, as on a full disk, costs nobody what was said: from there
+    on the transcript is in memory alone, which a note `not kept` says, and the file ends with
+    the last whole entry, from where it can be resumed.
+
     Attributes:
-        entries: All of them, in the order in which they were written.
-        path: The file; None: in memory alone.
+        unkept: Why entries are missing in the file; empty: none is.
         replays: Nothing new may be written.
         closed: The file was let go of.
 
@@ -61,28 +67,32 @@ class Transcript:
 
     def __init__(
         self,
-        entries: Sequence[Entry] = (),
-        lines: Lines | None = None,
+        ledger: Ledger,
         *,
         texts: bool = False,
         replays: bool = False,
+        lost: Lost | None = None,
     ) -> None:
-        self.entries: list[Entry] = []
-        self.path = None if lines is None else lines.path
-        self._lines, self._texts, self.replays = lines, texts, replays
+        self._ledger, self._texts, self.replays, self._lost = ledger, texts, replays, lost
         self._known: dict[tuple[str, str], Entry] = {}
         self._counted: Counter[str] = Counter()
         self._asked: set[tuple[str, str]] = set()
-        for entry in entries:
-            self._hold(entry)
-        self.closed = False
-        self._shift = self.entries[-1].at if self.entries else 0.0
+        self.closed, self.unkept = False, ""
+        for entry in self.entries:
+            self._know(entry)
+        self._shift = self.entries[-1].at
         self._begun = _now()
+        self._heed()
 
     @classmethod
     def begin(
-        cls, path: Path | None, header: Mapping[str, Any], *, texts: bool = False
-    ) -> Transcript:
+        cls,
+        path: Path | None,
+        header: Header,
+        *,
+        texts: bool = False,
+        lost: Lost | None = None,
+    ) -> Self:
         """
         Begin a new one.
 
@@ -91,27 +101,29 @@ class Transcript:
             header: What the deliberation is: its `kind`, configuration, members, the hash of
                 what it is about. Never a key, and no text that must not be kept.
             texts: What members are shown is kept too, not just its hash.
+            lost: Is told, at most once, why the file is not, or no longer, written.
 
         Raises:
-            TranscriptError: The file exists already, or cannot be written.
+            TranscriptError: The file exists already, or cannot be written, and there is no *lost*
+                to be told; with one it is kept in memory.
 
         """
-        made = cls((), None if path is None else Lines.created(Path(path)), texts=texts)
-        if made._lines is not None:
-            made.path = made._lines.path
-        made.entry("header", headed(header))
-        return made
+        where = None if path is None else Path(path)
+        ledger = Ledger.begun(where, header, lenient=lost is not None)
+        return cls(ledger, texts=texts, lost=lost)
 
     @classmethod
     def resume(
-        cls, path: Path, header: Mapping[str, Any] | None = None, *, texts: bool = False
-    ) -> Transcript:
+        cls, path: Path, header: Header | Heads | None = None, *, texts: bool = False
+    ) -> Self:
         """
         Go on with one; a last line that was cut off is dropped, and nothing else.
 
+        One that was broken off before its header was whole is begun anew: nothing had been said.
+
         Args:
             path: The file.
-            header: As given to `begin`; None: whatever it was.
+            header: As given to `begin`, or what makes it; None: whatever it was.
             texts: As in `begin`.
 
         Raises:
@@ -119,20 +131,22 @@ class Transcript:
             Mismatch: It is the transcript of something else.
 
         """
-        lines, entries = Lines.taken_over(Path(path))
-        made = cls(entries, lines, texts=texts)
-        try:
-            if header is not None:
-                same_header(made.header, headed(header))
-        except Mismatch:
-            made.release()
-            raise
-        return made
+        return cls(Ledger.gone_on_with(Path(path), header), texts=texts)
 
     @classmethod
     def replayed(cls, entries: Sequence[Entry]) -> Transcript:
         """Give one in memory that knows *entries*, and takes nothing else."""
-        return cls(entries, replays=True)
+        return cls(Ledger(entries), replays=True)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All of them, in the order in which they were written."""
+        return self._ledger.entries
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None: it is kept in memory alone."""
+        return self._ledger.path
 
     @property
     def header(self) -> Mapping[str, Any]:
@@ -214,7 +228,7 @@ class Transcript:
         known = self._known.get(("turn", turn.key))
         self._asked.add(("turn", turn.key))
         if known is not None:
-            return _same_turn(turn_of(known), turn)
+            return same_turn(turn_of(known), turn)
         if self.replays:
             raise Mismatch.at_key(turn.key, "the transcript holds no such turn")
         return None
@@ -235,8 +249,7 @@ class Transcript:
     def release(self) -> None:
         """Let go of the file, as where a deliberation is broken off; it may be resumed."""
         self.closed = True
-        if self._lines is not None:
-            self._lines.close()
+        self._ledger.close()
 
     @property
     def unused(self) -> tuple[str, ...]:
@@ -244,7 +257,9 @@ class Transcript:
         return tuple(
             f"{kind} {key}"
             for kind, key in self._known
-            if (kind, key) not in self._asked and kind not in ("header", "late", "inbox")
+            if (kind, key) not in self._asked
+            and kind not in ("header", "late", "inbox")
+            and (kind, key) != BROKEN_OFF
         )
 
     def _next(self, kind: str) -> str:
@@ -255,31 +270,24 @@ class Transcript:
     def _write(self, kind: str, body: Mapping[str, Any], key: str) -> Entry:
         if self.closed:
             raise TranscriptError.at(self.path, None, "it is closed", "Go on with it by `resume`")
-        last = self.entries[-1].hash if self.entries else START
-        at = round(self.elapsed, 6)
-        bare = Entry(n=len(self.entries), kind=kind, key=key, at=at, body=body)
-        entry, line = sealed(last, bare)
-        if self._lines is not None:
-            self._lines.append(line)
-        self._hold(entry)
+        entry = self._ledger.write(kind, key, round(self.elapsed, 6), body)
+        self._know(entry)
+        self._heed()
         return entry
 
-    def _hold(self, entry: Entry) -> None:
-        self.entries.append(entry)
+    def _heed(self) -> None:
+        """Note that the file is not written any more, and tell whoever is to be told."""
+        fault = self._ledger.fault
+        if fault is None or self.unkept:
+            return
+        self.unkept = fault.faults[0].problem
+        self.note(f"not kept: {self.unkept}")
+        if self._lost is not None:
+            self._lost(fault)
+
+    def _know(self, entry: Entry) -> None:
         if entry.kind != "turn" or entry.body["ending"] != "cancelled":
             self._known[entry.kind, entry.key] = entry
-
-
-def turn_of(entry: Entry) -> Turn:
-    """Read the turn that an entry holds."""
-    return msgspec.convert(entry.body, Turn)
-
-
-def _same_turn(known: Turn, turn: Turn) -> Turn:
-    if known.prompt != turn.prompt:
-        problem = f"it was shown {known.prompt[:12]}… there, and is shown {turn.prompt[:12]}… now"
-        raise Mismatch.at_key(turn.key, problem)
-    return known
 
 
 def _now() -> float | None:

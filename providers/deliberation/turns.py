@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
@@ -13,6 +14,7 @@ from ...gateway.errors import DeclarationError, Reason
 from ...gateway.plugins import Draft
 from ...gateway.questions import Ask
 from ...gateway.state import frozen
+from .chain import Entry, Mismatch
 from .panel import Member
 
 Kind: TypeAlias = Literal[
@@ -52,6 +54,7 @@ there was no answer. `over_budget`: it was not asked.
 """
 
 USABLE = ("ok", "partial")
+SAMPLE = re.compile(r"sample_(\d+)")  # what samples of one member are called
 
 ENDED: Mapping[Reason, Ending] = {
     Reason.OK: "ok",
@@ -193,6 +196,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return digest(self.shown)
 
     @property
+    def sample(self) -> int:
+        """Which further sample of one question it is, by what it is called; 0: it is none."""
+        named = SAMPLE.fullmatch(self.tag or self.member.name)
+        return 0 if named is None else max(0, int(named[1]) - 1)
+
+    @property
     def characters(self) -> int:
         """About how much is sent."""
         if self.ask is not None:
@@ -209,6 +218,25 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def key_of(kind: str, round: int, member: str, attempt: int, tag: str) -> str:  # noqa: A002 - the field's name
     """Write the key of a turn."""
     return ":".join((kind, str(round), member, str(attempt), *((tag,) if tag else ())))
+
+
+def turn_of(entry: Entry) -> Turn:
+    """Read the turn that an entry holds."""
+    return msgspec.convert(entry.body, Turn)
+
+
+def same_turn(known: Turn, turn: Turn) -> Turn:
+    """
+    Give the *known* one, where *turn* is it.
+
+    Raises:
+        Mismatch: It was shown something else.
+
+    """
+    if known.prompt != turn.prompt:
+        problem = f"it was shown {known.prompt[:12]}… there, and is shown {turn.prompt[:12]}… now"
+        raise Mismatch.at_key(turn.key, problem)
+    return known
 
 
 def digest(text: str) -> str:

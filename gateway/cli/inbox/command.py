@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ...journal.boxing import Box
 
 SHORT = 16  # digits of an id: its time to the nanosecond
+HEXADECIMAL = re.compile("[0-9a-f]{1,32}")
 
 inbox = typer.Typer(help="Read and decide what waits for a person.", no_args_is_help=True)
 
@@ -45,7 +47,7 @@ def listed(
         elsewhere = not found and next(store.inbox().items(), None) is not None
     if as_json:
         for item in found:
-            screen.plain(f"{msgspec.json.encode(item).decode()}\n")
+            screen.plain(f"{screen.escaped(msgspec.json.encode(item).decode())}\n")
     elif found:
         _table(found)
     else:
@@ -95,7 +97,7 @@ def show(
         shown(item)
 
 
-@inbox.command()
+@inbox.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a value
 def resolve(
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(metavar="ID", help="Its id, or how it begins.")],
@@ -111,6 +113,9 @@ def resolve(
     note: Annotated[str, typer.Option(help="Why, for whoever reads it later.")] = "",
 ) -> None:
     """Decide one question. The first word counts, and whoever waits for it gets it."""
+    unknown = [one for one in (question, *value) if one.startswith("--")]
+    if unknown:
+        raise SetupError.of(unknown[0], "there is no such option", "`--help` lists them")
     with journal_of(ctx) as store:
         item = _one(store.inbox(), question)
         try:
@@ -148,7 +153,7 @@ def _one(box: Box, begins: str) -> Item:
 
     """
     beginning = begins.strip().lower()
-    found = box.beginning(beginning, 4) if beginning else []
+    found = box.beginning(beginning, 4) if HEXADECIMAL.fullmatch(beginning) else []
     if len(found) == 1 or beginning in found:
         return next(iter(box.items(ids=found[:1])))
     if not found:

@@ -27,6 +27,8 @@ def shown(item: Item) -> None:
     entry = item.entry
     screen.line((printable(entry.point), "bold"), "  ", _state(item))
     screen.pairs(_about(item))
+    if entry.declared:
+        _headed("What this call offered is not known, since it could not be asked about")
     for name, question in entry.questions.items():
         _headed(kind(question), printable(name))
         screen.pairs(_question(question))

@@ -11,13 +11,26 @@ from rich.text import Text
 
 from ....gateway.cli import screen
 from ..chain import Entry
-from ..transcript import turn_of
-from ..turns import Turn
-from .telling import facts, fields, headline, printable, seats, sentences, short, stand_of
+from ..turns import Turn, turn_of
+from .telling import (
+    GLUE,
+    event,
+    facts,
+    fields,
+    glued,
+    headline,
+    printable,
+    seats,
+    sentences,
+    short,
+    stand_of,
+)
 
 HEAD = ("kind", "point", "subject", "question", "protocol", "arm", "committee", "profile")
 INDENT = 10  # columns of the seconds
 WHO, WHAT = 12, 16  # columns of the member and of what was wanted
+READ = 100  # columns where there is no terminal: it is still read by somebody
+ROOM = 32  # columns that what is told needs beside the others; else it stands below them
 ENDS = (
     "recommendation",
     "confidence",
@@ -91,24 +104,40 @@ def _style(turn: Turn) -> str:
 def _event(entry: Entry) -> None:
     noted = entry.kind == "note"
     named = "" if noted or entry.key.startswith("#") or entry.key == entry.kind else entry.key
-    told = printable(str(entry.body.get("text", ""))) if noted else facts(entry.body)
+    told = printable(str(entry.body.get("text", ""))) if noted else event(entry.body)
     _line(entry.at, "", " ".join((entry.kind, printable(named))).strip(), told, screen.FAINT)
 
 
 def _line(at: float, who: str, what: str, told: str, style: str) -> None:
     """Print one line of the timeline, gone on with under itself where it is too long."""
-    start = f"{at:7.2f}s  " + (f"{printable(who):<{WHO}} " if who else "") + f"{what:<{WHAT}} "
-    width = screen.out().width - INDENT
-    said = textwrap.wrap(f"{start[INDENT - 1 :]}{told}", max(20, width), subsequent_indent="  ")
-    for number, part in enumerate(said):
-        seconds = start[: INDENT - 1] if number == 0 else " " * (INDENT - 1)
-        screen.line((seconds, screen.FAINT), (part, style) if style else part)
+    seconds = f"{at:7.2f}s "
+    start = (f" {printable(who):<{WHO}}" if who else "") + f" {what:<{WHAT}} "
+    beside = not told or _width() - len(seconds + start) >= ROOM
+    column = len(start) if beside else 3
+    first, *more = _wrapped(told, _width() - len(seconds) - column)
+    said = [f"{start}{first}"] if beside else [start, f"{'':{column}}{first}"]
+    for part in (*said, *(f"{'':{column}}{one}" for one in more)):
+        told = part.rstrip()
+        screen.line((seconds, screen.FAINT), (told, style) if style else told)
+        seconds = " " * len(seconds)
+
+
+def _width() -> int:
+    columns = screen.out().width
+    return READ if columns == screen.ENDLESS else columns
+
+
+def _wrapped(told: str, width: int) -> list[str]:
+    """Break a line between two facts rather than within one; at least one line."""
+    room = max(20, width)
+    lines = textwrap.wrap(glued(told, room), room, break_on_hyphens=False)
+    return [one.replace(GLUE, " ") for one in lines] or [""]
 
 
 def _paragraph(text: str, *, full: bool) -> None:
     """Print what was said, indented; at a terminal in a few lines, unless all is wanted."""
-    lines = textwrap.wrap(text, max(20, screen.out().width - INDENT - 2))
-    kept = lines if full else lines[:LINES]
+    lines = textwrap.wrap(text, max(20, _width() - INDENT - 2))
+    kept = lines if full or screen.out().width == screen.ENDLESS else lines[:LINES]
     if len(kept) < len(lines):
         kept[-1] = f"{kept[-1]} …"
     for line in kept:

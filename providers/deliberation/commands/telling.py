@@ -9,6 +9,7 @@ from ....gateway.answers import Answer
 from ..turns import Turn
 
 SHORT = 48  # characters of a value that stands among others
+LONG = 80  # … of one that goes on in the next line if it has to
 FIRST = (  # what is told first of what was said
     "recommendation",
     "option",
@@ -22,16 +23,37 @@ MAIN = ("position", "answer", "summary", "rationale", "reasoning", "remarks", "t
 """Fields that hold what was said in sentences, the most telling first."""
 
 
+LEADING = (  # what is told first of what happened
+    "lane",
+    "route",
+    "verdict",
+    "score",
+    "trigger",
+    "recommendation",
+    "confidence",
+    "votes",
+    "reasons",
+    "agreed",
+    "open",
+    "responded",
+    "expected",
+)
+KNOWN = ("point", "round")
+"""What the line says already, by its kind and key."""
+
+GLUE = "\u00a0"  # no text holds it once it is printable
+
+
 def printable(text: str) -> str:
     """Put a blank for each end of a line, and U+FFFD for what would steer a terminal."""
     flat = " ".join(text.split())
     return "".join(one if one.isprintable() else "\ufffd" for one in flat)
 
 
-def short(value: object) -> str:
+def short(value: object, most: int = SHORT) -> str:
     """Write a value on one line; what is longer is cut."""
     text = _text(value)
-    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _text(value: object) -> str:
@@ -49,17 +71,42 @@ def _text(value: object) -> str:
     return printable(str(value))
 
 
-def fields(body: Mapping[str, Any], *, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def fields(body: Mapping[str, Any], most: int = SHORT) -> Iterator[tuple[str, str]]:
     """Name what a body holds, each with its value on one line; what is empty is left out."""
     for name, value in body.items():
-        if name in without or value is None or value in ("", [], {}):
+        if value is None or value in ("", [], {}):
             continue
-        yield printable(name), short(value)
+        seconds = name == "seconds" and isinstance(value, float)
+        yield printable(name), _seconds(value) if seconds else short(value, most)
 
 
-def facts(body: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
+def _seconds(value: float) -> str:
+    """Write a time by the figures that matter: 0.01, 4.5, 120."""
+    return f"{value:.2f}" if value < 1 else f"{value:.3g}"
+
+
+def facts(body: Mapping[str, Any], most: int = SHORT) -> str:
     """Write a body on one line."""
-    return " · ".join(f"{name} {value}" for name, value in fields(body, without=without))
+    return " · ".join(f"{name} {value}" for name, value in fields(body, most))
+
+
+def event(body: Mapping[str, Any]) -> str:
+    """Write what happened on one line: what matters first, and nothing that goes without saying."""
+    order = {name: at for at, name in enumerate(LEADING)}
+    names = sorted(body, key=lambda name: (order.get(name, len(order)), name))
+    told = {name: body[name] for name in names if name not in KNOWN and body[name] is not False}
+    if told.get("by") == "current":
+        del told["by"]
+    if told.get("responded") == told.get("expected"):
+        told.pop("expected", None)
+    return facts(told, LONG)
+
+
+def glued(told: str, width: int) -> str:
+    """Hold each fact of a line together by `GLUE`, where it is no longer than *width*."""
+    given = told.split(" · ")
+    ended = [f"{one} ·" for one in given[:-1]] + given[-1:]
+    return " ".join(one.replace(" ", GLUE) if len(one) <= width else one for one in ended)
 
 
 def stand_of(turn: Turn) -> str:

@@ -44,11 +44,9 @@ def ballot_of(question: Question, answer: Answer) -> Ballot | None:
     return Ballot(value, None if given is None else given.get("true"))
 
 
-def ballots_of(
-    heard: Iterable[Mapping[str, Answer]], name: str, question: Question
-) -> list[Ballot]:
-    """Collect the ballots on the *question* of that *name* from those who were heard."""
-    given = [answers[name] for answers in heard if name in answers]
+def ballots_of(said: Iterable[Mapping[str, Answer]], name: str, question: Question) -> list[Ballot]:
+    """Collect the ballots on the *question* of that *name* from what was said."""
+    given = [answers[name] for answers in said if name in answers]
     ballots = [ballot_of(question, answer) for answer in given]
     return [ballot for ballot in ballots if ballot is not None]
 

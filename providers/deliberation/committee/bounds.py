@@ -2,46 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....gateway.errors import Fault
 from ....gateway.plugins import Setup
 from ....gateway.remote import variable_of
-from ..measures.matching import debate_calls, independent_calls, single_calls
+from ..feasible import Stage, feasible
 from .seats import DEBATES, SKEPTIC, Seats
 from .settings import CommitteeSettings
 
 
-def most_calls(settings: CommitteeSettings, seats: Seats) -> int:
-    """Most asks in one decision: n, n(1 + 2R) + s of a debate, k + 2; and one of a judge."""
-    many, judges = len(seats.members), int(seats.judge is not None)
-    if settings.protocol == "cost_matched":
-        return single_calls(settings.samples) + judges
-    if settings.protocol not in DEBATES:
-        return independent_calls(many) + judges
-    skeptics = _skeptics(settings, seats)
-    return debate_calls(many - skeptics, settings.rounds_planned, skeptics) + judges
+def stages_of(settings: CommitteeSettings, seats: Seats) -> tuple[Stage, ...]:
+    """
+    Lay out what a committee does, part after part, with the most turns that each can have.
+
+    Together they are n calls, n(1 + 2R) + s of a debate, k + 2 of one member's samples, and one
+    of a judge.
+    """
+    return tuple(
+        Stage(name=name, turns=turns, seconds=settings.timeout_per_member_seconds)
+        for name, turns in _steps(settings, seats)
+    )
 
 
-def worst_seconds(settings: CommitteeSettings, seats: Seats) -> float:
-    """Longest time that members can take one after the other: those of one step speak at once."""
-    steps = 1 + 2 * settings.rounds_planned
+def _steps(settings: CommitteeSettings, seats: Seats) -> Iterator[tuple[str, int]]:
+    many, skeptics = len(seats.members), _skeptics(settings, seats)
     if settings.protocol == "cost_matched":
-        steps = single_calls(settings.samples) - settings.samples + 1
-    steps += _skeptics(settings, seats) + (seats.judge is not None)
-    return steps * settings.timeout_per_member_seconds
+        yield from (("samples", settings.samples), ("self-critique", 1), ("second thought", 1))
+    else:
+        yield "answers", many - skeptics
+    if settings.protocol in DEBATES:
+        for number in range(1, settings.rounds_planned + 1):
+            yield f"critiques {number}", many - skeptics
+            yield f"revisions {number}", many - skeptics
+    if skeptics:
+        yield SKEPTIC, skeptics
+    if seats.judge is not None:
+        yield "judge", 1
 
 
 def doubts_of(setup: Setup, settings: CommitteeSettings, seats: Seats) -> tuple[Fault, ...]:
     """Say where the slowest members leave no time, or no calls, for what is planned."""
     found: list[Fault] = []
-    seconds, calls = worst_seconds(settings, seats), most_calls(settings, seats)
-    if seconds > settings.timeout_seconds:
-        problem = f"members may take {seconds:g} seconds, of {settings.timeout_seconds:g}"
+    stages = stages_of(settings, seats)
+    told, calls = feasible(stages, settings.timeout_seconds).told(), sum(s.turns for s in stages)
+    if told:
         fix = "What is said by then counts. Raise it, or shorten the time of a member"
-        found.append(Fault(variable_of(setup, "TIMEOUT_SECONDS"), problem, fix))
+        found.append(Fault(variable_of(setup, "TIMEOUT_SECONDS"), told, fix))
     if settings.max_calls is not None and calls > settings.max_calls:
         problem = f"the protocol may take {calls} calls, and {settings.max_calls} are allowed"
         fix = "What is said by then counts. Raise it, or plan fewer rounds"
         found.append(Fault(variable_of(setup, "MAX_CALLS"), problem, fix))
+    for name in seats.alike:
+        problem = f"`{name}` is asked more than once, and says the same each time"
+        fix = "Its votes are one vote that is counted several times. Name it once"
+        found.append(Fault(variable_of(setup, "MEMBERS"), problem, fix))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from ..hearing import UNASKED
 from ..protocols import Deliberated, Packet
 from ..turns import Turn, Wanted
 from .deciding import Policy
-from .holding import held
+from .holding import deliberated
 from .naming import model_of
 from .replying import Counted, counted, has_failed, used, why_nothing
 from .seats import Seats, quorum_of, voters
@@ -40,14 +40,14 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
         reply: Its answers, who gave them and what that cost.
         reason: Why nothing of it counts; None: each question counts for itself.
         told: What the gateway will record: `ok`, `abstained`, or that reason.
-        heard: What the protocol gave.
+        session: What the protocol gave.
 
     """
 
     reply: Reply
     reason: Reason | None
     told: Reason
-    heard: Deliberated
+    session: Deliberated
 
     @property
     def bare(self) -> Reply:
@@ -66,33 +66,35 @@ async def concluded(
     settings: CommitteeSettings, seats: Seats, packet: Packet, ask: Ask, floor: Floor
 ) -> Conclusion:
     """Let the members speak, ask the judge where it is wanted, and put it all together."""
-    heard = await held(settings, seats, packet, ask, floor)
-    count = await _counted(settings, seats, ask, heard, floor)
+    session = await deliberated(settings, seats, packet, ask, floor)
+    count = await _counted(settings, seats, ask, session, floor)
     turns = floor.transcript.turns
-    missing = _missing(heard, turns)
+    missing = _missing(session, turns)
+    failed = {*session.stale, *(name for name, why in missing.items() if has_failed(why))}
     reply = Reply(
         count.answers,
-        model=model_of(settings, seats, _served(turns)),
+        model=model_of(settings, seats, _served(turns), failed),
         usage=used(turns),
-        notes={**_noted(settings, seats, heard, missing), **_asked(turns), **count.notes},
+        notes={**_noted(settings, seats, session, missing), **_asked(turns), **count.notes},
+        partial=bool(failed),
     )
-    reason = _why_not(settings, heard, missing)
+    reason = _why_not(settings, session, missing, partial=reply.partial)
     told = reason or (Reason.ABSTAINED if count.abstains else Reason.OK)
-    return Conclusion(reply=reply, reason=reason, told=told, heard=heard)
+    return Conclusion(reply=reply, reason=reason, told=told, session=session)
 
 
 async def _counted(
-    settings: CommitteeSettings, seats: Seats, ask: Ask, heard: Deliberated, floor: Floor
+    settings: CommitteeSettings, seats: Seats, ask: Ask, session: Deliberated, floor: Floor
 ) -> Counted:
     expected = voters(settings, seats.members)
-    given, policy = _voting(heard), _policy(settings, expected)
+    given, policy = _voting(session), _policy(settings, expected)
     count = counted(ask.questions, given, expected, policy)
     if seats.judge is None or not count.is_open:
         return count
     wanted = Wanted(
         member=seats.judge,
         kind="answer",
-        round=heard.rounds + 1,
+        round=session.rounds + 1,
         tag="judge",
         ask=ask,
         closing=True,
@@ -102,42 +104,45 @@ async def _counted(
     return counted(ask.questions, given, expected, policy, judge)
 
 
-def _voting(heard: Deliberated) -> Sequence[Mapping[str, Answer]]:
+def _voting(session: Deliberated) -> Sequence[Mapping[str, Answer]]:
     """Give what counts; a skeptic without a vote is not among the estimates."""
-    given: Mapping[str, Mapping[str, Answer]] = heard.estimates
+    given: Mapping[str, Mapping[str, Answer]] = session.estimates
     return list(given.values())
 
 
 def _why_not(
-    settings: CommitteeSettings, heard: Deliberated, missing: Mapping[str, Reason]
+    settings: CommitteeSettings,
+    session: Deliberated,
+    missing: Mapping[str, Reason],
+    *,
+    partial: bool,
 ) -> Reason | None:
-    if not heard.estimates:
+    if not session.estimates:
         return why_nothing(missing)
-    partial = any(map(has_failed, missing.values())) or bool(heard.stale)
     return PARTIAL[settings.on_partial] if partial else None
 
 
-def _missing(heard: Deliberated, turns: Sequence[Turn]) -> dict[str, Reason]:
+def _missing(session: Deliberated, turns: Sequence[Turn]) -> dict[str, Reason]:
     """Say who has no answer that counts, and why: members, the skeptic, a second thought."""
     failed = {
         turn.member: turn.reason
         for turn in turns
-        if turn.kind in ANSWERS and not turn.usable and turn.member not in heard.estimates
+        if turn.kind in ANSWERS and not turn.usable and turn.member not in session.estimates
     }
-    return {**failed, **heard.missing}
+    return {**failed, **session.missing}
 
 
 def _noted(
-    settings: CommitteeSettings, seats: Seats, heard: Deliberated, missing: Mapping[str, Reason]
+    settings: CommitteeSettings, seats: Seats, session: Deliberated, missing: Mapping[str, Reason]
 ) -> dict[str, float]:
     notes = {
-        "responded": float(len(heard.estimates)),
+        "responded": float(len(session.estimates)),
         "expected": float(voters(settings, seats.members)),
-        "rounds": float(heard.rounds),
+        "rounds": float(session.rounds),
     }
     absent = {f"{name}.{reason}": 1.0 for name, reason in missing.items()}
-    stale = {f"{name}.stale": 1.0 for name in heard.stale}
-    stop = {f"stop.{heard.stop}": 1.0} if heard.planned else {}
+    stale = {f"{name}.stale": 1.0 for name in session.stale}
+    stop = {f"stop.{session.stop}": 1.0} if session.planned else {}
     return {**notes, **absent, **stale, **stop}
 
 
@@ -156,4 +161,7 @@ def _policy(settings: CommitteeSettings, expected: int) -> Policy:
 
 
 def _served(turns: Sequence[Turn]) -> dict[str, str]:
-    return {turn.member: turn.model for turn in turns if turn.usable}
+    """Name the model of each, also of those who abstained; that of an answer counts first."""
+    named = [turn for turn in turns if turn.model]
+    every = {turn.member: turn.model for turn in named}
+    return every | {turn.member: turn.model for turn in named if turn.usable}

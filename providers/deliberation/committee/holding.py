@@ -12,6 +12,7 @@ from ....gateway.plugins import Call
 from ....gateway.questions import Ask
 from ..allowance import Allowance
 from ..floor import Floor
+from ..keeping import Lost
 from ..protocols import (
     Deliberated,
     Packet,
@@ -21,12 +22,14 @@ from ..protocols import (
     independent,
     structured_debate,
 )
-from ..scopes import GRACE, Scope
+from ..scopes import Scope
 from ..transcript import Transcript
 from .seats import SKEPTIC, Seats
 from .settings import CommitteeSettings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ....gateway.plugins import Voices
 
 
@@ -53,64 +56,60 @@ class Minutes(Transcript):
         super().close(self._footer)
 
 
-HELD = 2 * GRACE + 0.1
-"""
-Seconds kept before the caller's deadline, in which what is in hand is put together.
+KEPT = 0.1
+"""Seconds kept before the caller's deadline, in which what is in hand is put together …"""
 
-Who will not stop is waited for twice: at the end of its turn, and where the floor is closed.
-"""
-
-HELD_SHARE = 0.05  # share of the caller's time that is held back at least,
-MOST_HELD = 0.5  # and at most
-HELD_FOR_JUDGE = 0.1  # share of time and calls that is a judge's
+MOST_KEPT = 0.25  # … and at most this share of the time that is left
+FOR_JUDGE = 0.1  # share of time and calls that is a judge's
 
 
-def floor_of(
+def floor_of(  # noqa: PLR0913 - what a floor is made of
     settings: CommitteeSettings,
     seats: Seats,
     voices: Voices,
     call: Call,
     packet: Packet,
     ask: Ask,
+    *,
+    lost: Lost | None = None,
 ) -> tuple[Minutes, Floor]:
     """Open the floor: its time, its budget, its transcript."""
     closes = seats.judge is not None
-    held = max(_held(settings, call), HELD_FOR_JUDGE if closes else 0.0)
-    scope = Scope.opened("total", settings.timeout_seconds, call, held=held)
+    kept = max(_kept(settings, call), FOR_JUDGE if closes else 0.0)
+    scope = Scope.opened("total", settings.timeout_seconds, call, held=kept)
     allowance = Allowance(
         settings.max_calls,
         settings.max_tokens,
         settings.max_cost_usd,
         reserve=_reserve(settings.max_calls) if closes else 0.0,
     )
-    minutes = _begun(settings, seats, voices, packet, ask)
+    path, header = _heading(settings, seats, voices, packet, ask)
+    minutes = Minutes.begin(path, header, texts=settings.transcript_texts, lost=lost)
     return minutes, Floor(voices, call, scope, allowance, minutes)
 
 
-def _begun(
+def _heading(
     settings: CommitteeSettings, seats: Seats, voices: Voices, packet: Packet, ask: Ask
-) -> Minutes:
+) -> tuple[Path | None, dict[str, object]]:
     header: dict[str, object] = {"kind": "committee", "point": packet.subject}
     path = None
     if settings.transcripts is not None:
         path = settings.transcripts / f"{packet.subject}-{new_id()}.jsonl"
         header |= _told(settings, seats, voices, packet, ask)
-    minutes = Minutes.begin(path, header, texts=settings.transcript_texts)
-    assert isinstance(minutes, Minutes)
-    return minutes
+    return path, header
 
 
-def _held(settings: CommitteeSettings, call: Call) -> float:
+def _kept(settings: CommitteeSettings, call: Call) -> float:
     """The share of a caller's time that is kept: at its end all that was said would be lost."""
     left = Scope.opened("total", settings.timeout_seconds, call).left
     if call.deadline is None or not left:
         return 0.0
-    return min(MOST_HELD, max(HELD_SHARE, HELD / left))
+    return min(MOST_KEPT, KEPT / left)
 
 
 def _reserve(calls: int | None) -> float:
     """The share of *calls* that is at least one, for the judge."""
-    return HELD_FOR_JUDGE if calls is None else max(HELD_FOR_JUDGE, (1 + 1e-9) / calls)
+    return FOR_JUDGE if calls is None else max(FOR_JUDGE, (1 + 1e-9) / calls)
 
 
 def _told(
@@ -125,6 +124,7 @@ def _told(
             "members": seats.members,
             "judge": seats.judge,
             "models": seats.models,
+            "minimums": seats.minimums,
             "settings": settings.model_dump(mode="json", exclude={"roles", "transcripts"}),
             "writers": sorted(writers),
             "packet": content_hash(packet),
@@ -136,7 +136,7 @@ def _told(
     return told
 
 
-async def held(
+async def deliberated(
     settings: CommitteeSettings, seats: Seats, packet: Packet, ask: Ask, floor: Floor
 ) -> Deliberated:
     """Let the members speak by the protocol of the settings; what ends it early loses nothing."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....gateway.answers import Reply
-from ....gateway.errors import Fault, NoAnswer, Reason
+from ....gateway.errors import Fault, NoAnswer
 from ....gateway.plugins import Call, Setup
 from ....gateway.questions import Ask
+from ..keeping import Alarm
 from ..protocols import Packet
-from ..transcript import TranscriptError
 from .bounds import doubts_of
 from .concluding import concluded
 from .holding import floor_of
@@ -48,6 +48,7 @@ class Committee:
         self._settings = setup.read(CommitteeSettings)
         self._seats = seats_of(setup, self._settings)
         self._voices: Voices = setup.gateway
+        self._alarm = Alarm(setup)
         self.name = setup.name
         self.limits: Limits = self._seats.limits
         self.model = model_of(self._settings, self._seats, {})
@@ -61,18 +62,13 @@ class Committee:
         A question on which they come to nothing is answered by that: it is `abstained`.
 
         Raises:
-            NoAnswer: Nobody has an answer, or somebody is missing who may not be; for the
-                operator, too, where the transcript cannot be written.
+            NoAnswer: Nobody has an answer, or somebody is missing who may not be.
 
         """
-        try:
-            return await self._deliberated(ask, call)
-        except TranscriptError as fault:
-            raise NoAnswer(Reason.PROVIDER_ERROR, operator=True) from fault
-
-    async def _deliberated(self, ask: Ask, call: Call) -> Reply:
         packet = Packet(subject=call.point, state=ask.state)
-        minutes, floor = floor_of(self._settings, self._seats, self._voices, call, packet, ask)
+        minutes, floor = floor_of(
+            self._settings, self._seats, self._voices, call, packet, ask, lost=self._alarm
+        )
         try:
             async with floor:
                 found = await concluded(self._settings, self._seats, packet, ask, floor)

@@ -21,7 +21,7 @@ ADVISED = Policy(rule="plurality")
 TOLD = NOTHING_SEEN | {Reason.TIMEOUT, Reason.TRANSPORT, Reason.TOO_LARGE}
 """Reasons that say the same of a committee as of its members."""
 
-Heard = Sequence[Mapping[str, Answer]]
+Said = Sequence[Mapping[str, Answer]]
 """What each of those said whose answers count."""
 
 
@@ -70,13 +70,13 @@ class Counted(msgspec.Struct, frozen=True):
 
 def counted(
     questions: Mapping[str, Question],
-    heard: Heard,
+    said: Said,
     expected: int,
     policy: Policy,
     judge: Mapping[str, Answer] | None = None,
 ) -> Counted:
     """
-    Put together what was *heard*, question by question, in their order.
+    Put together what was *said*, question by question, in their order.
 
     A question that waits for another is live where the committee's answer to that says so. A member
     that found it not live has no ballot on it.
@@ -87,7 +87,7 @@ def counted(
             continue
         rules = ADVISED if question.advisory else policy
         casting = _casting(name, question, judge)
-        ballots = ballots_of(heard, name, question)
+        ballots = ballots_of(said, name, question)
         findings[name] = found(question, ballots, expected, rules, casting)
     return Counted(findings, questions)
 
@@ -119,8 +119,8 @@ def why_nothing(missing: Mapping[str, Reason]) -> Reason:
     reason; else `provider_error`. A member's bad key is that member's, and told of it already.
     """
     reasons = set(missing.values())
-    said = any(ENDED.get(one) in ("abstained", "invalid") for one in reasons)
-    if said or not reasons:
+    heard = any(ENDED.get(one) in ("abstained", "invalid") for one in reasons)
+    if heard or not reasons:
         return Reason.ABSTAINED
     if len(reasons) == 1 and reasons <= TOLD:
         return reasons.pop()

@@ -43,7 +43,7 @@ async def rerun_committee(replay: Replay, about: Any = None) -> Mapping[str, Any
     recorded = replay.transcript.entry("verdict", found.verdict, key="committee")
     if frozen(recorded)[1] != frozen(msgspec.to_builtins(found.verdict))[1]:
         raise Mismatch.at_key("verdict committee", "it comes to something else now")
-    again: dict[str, Any] = msgspec.json.decode(frozen(footer(found.heard, Typed(questions)))[1])
+    again: dict[str, Any] = msgspec.json.decode(frozen(footer(found.session, Typed(questions)))[1])
     return again
 
 
@@ -66,4 +66,5 @@ def _seats(told: Mapping[str, Any]) -> Seats:
         judge=None if judge is None else msgspec.convert(judge, Member),
         models=told["models"],
         limits=Limits(),
+        minimums=told["minimums"],
     )

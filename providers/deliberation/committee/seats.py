@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import msgspec
 
 from ....gateway.environment import variables_of
-from ....gateway.errors import DeclarationError, Fault, SetupError, raise_all
+from ....gateway.errors import Fault, SetupError, raise_all
 from ....gateway.plugins import Limits, Provider, Setup
 from ....gateway.remote import variable_of
 from ....gateway.variables import CURRENT
 from ..panel import Member, seated
-from ..roles import Role, get_role
+from ..roles import get_role, read_roles
 from .settings import CommitteeSettings
 
 DELIBERATING = ("committee", "debate")  # known by name, so that none is made to find it out
 SKEPTIC = "skeptic"
 JUDGE = "judge"
 DEBATES = ("debate", "skeptic", "placebo")
-
-
-class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A role as a file of roles holds it; its name is its key."""
-
-    instructions: str = ""
-    description: str = ""
-    evidence: frozenset[str] | None = None
 
 
 class Seats(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +32,9 @@ class Seats(msgspec.Struct, frozen=True, kw_only=True):
         judge: Whose vote is cast where no majority decides; None: nobody's.
         models: Member → its model as configured; empty where it names none.
         limits: What all of them take.
+        minimums: Member → the least confidence from which it is believed, where it has one.
+        alike: Providers of which several votes are one: they sit twice in one role, and say the
+            same each time.
 
     """
 
@@ -46,6 +42,8 @@ class Seats(msgspec.Struct, frozen=True, kw_only=True):
     judge: Member | None
     models: Mapping[str, str]
     limits: Limits
+    minimums: Mapping[str, float] = {}
+    alike: tuple[str, ...] = ()
 
     @property
     def everybody(self) -> tuple[Member, ...]:
@@ -68,7 +66,7 @@ def seats_of(setup: Setup, settings: CommitteeSettings) -> Seats:
 
     """
     faults: list[Fault] = []
-    roles = _roles(setup, settings.roles, faults)
+    roles = read_roles(settings.roles, variable_of(setup, "ROLES"), faults)
     members = _cast(seated(settings.members, roles), settings)
     judge = None
     if settings.judge is not None:
@@ -77,8 +75,34 @@ def seats_of(setup: Setup, settings: CommitteeSettings) -> Seats:
     faults += _unfit(setup, settings, seats)
     made = dict(_made(setup, seats, faults))
     raise_all(dict.fromkeys(faults))
-    models = {name: str(getattr(one, "model", "")) for name, one in made.items()}
-    return msgspec.structs.replace(seats, models=models, limits=_narrowest(made.values()))
+    return msgspec.structs.replace(
+        seats,
+        models={name: str(getattr(one, "model", "")) for name, one in made.items()},
+        limits=_narrowest(made.values()),
+        minimums=_minimums(setup, seats),
+        alike=_alike(settings, members, made),
+    )
+
+
+def _minimums(setup: Setup, seats: Seats) -> dict[str, float]:
+    asked = [one for one in seats.everybody if one.provider != CURRENT]
+    return {one.name: setup.settings.own_minimum(one.provider)[0] for one in asked}
+
+
+def _alike(
+    settings: CommitteeSettings, members: tuple[Member, ...], made: Mapping[str, Provider]
+) -> tuple[str, ...]:
+    """Name those who compute their answer in-process: nothing differs when they are asked again."""
+    times = settings.samples if settings.protocol == "cost_matched" else 1
+    seated_as = Counter(
+        (one.provider, one.role) for one in members if _computes(made.get(one.name))
+    )
+    return tuple(dict.fromkeys(name for (name, _), many in seated_as.items() if many * times > 1))
+
+
+def _computes(provider: object) -> bool:
+    answer = getattr(provider, "answer", None)
+    return answer is not None and not inspect.iscoroutinefunction(answer)
 
 
 def _cast(members: tuple[Member, ...], settings: CommitteeSettings) -> tuple[Member, ...]:
@@ -89,21 +113,6 @@ def _cast(members: tuple[Member, ...], settings: CommitteeSettings) -> tuple[Mem
         msgspec.structs.replace(member, role=get_role(f"placebo_{number}"))
         for number, member in enumerate(members, 1)
     )
-
-
-def _roles(setup: Setup, path: Path | None, faults: list[Fault]) -> Mapping[str, Role]:
-    if path is None:
-        return {}
-    try:
-        given = msgspec.json.decode(path.read_bytes(), type=dict[str, Written])
-        return {name: Role(name=name, **msgspec.structs.asdict(one)) for name, one in given.items()}
-    except OSError as error:
-        problem = f"it cannot be read ({type(error).__name__})"
-    except (msgspec.MsgspecError, DeclarationError) as error:
-        problem = f"it holds no roles: {error}"
-    form = '{"cfo": {"instructions": "Weigh the money."}}'
-    faults.append(Fault(variable_of(setup, "ROLES"), problem, f"Write it like {form}"))
-    return {}
 
 
 def _unfit(setup: Setup, settings: CommitteeSettings, seats: Seats) -> Iterator[Fault]:

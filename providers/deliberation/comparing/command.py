@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
+import os
+import sys
 import time
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -16,9 +21,12 @@ from ....gateway.errors import SetupError
 from .arms import Match
 from .cases import Asks, OfFile, OfPoint, read_cases
 from .experiment import Content, Experiment, Rule, experiment_of, reachable
+from .known import Known, same_makers
+from .lending import lendable
 from .page import show
 from .questions import asked_in, listed_in
 from .results import Header, Results
+from .rows import Maker
 from .summary import Summary, summed
 from .working import Bounds, Working
 
@@ -72,7 +80,7 @@ def compare_arms(  # noqa: PLR0913 - options of a command
     rounds: Annotated[int, typer.Option(min=0, max=10, help="Of a debate.")] = 2,
     match: Annotated[Match, typer.Option(help="What the arms of one are matched by.")] = "calls",
     placebo: Annotated[
-        Content, typer.Option(help="Empty roles, or another item's answers for content.")
+        Content, typer.Option(help="Empty roles, or another item's answers and critiques.")
     ] = "roles",
     rule: Annotated[Rule, typer.Option(help="What decides a vote.")] = "majority",
     split: Annotated[str | None, typer.Option(help="Only items of this split.")] = None,
@@ -106,6 +114,7 @@ def compare_arms(  # noqa: PLR0913 - options of a command
         "turn_seconds": turn_seconds,
         "seconds": seconds,
     }
+    _counts(max_cost)
     experiment = experiment_of(arms, members, terms)
     session = ctx.obj if isinstance(ctx.obj, Session) else Session()
     bounds = Bounds(concurrency, max_calls, max_cost, transcripts)
@@ -114,19 +123,66 @@ def compare_arms(  # noqa: PLR0913 - options of a command
         asks = _asks(gateway, Asked(point, question, questions, language))
         cases = read_cases(file, asks, split=split, limit=limit)
         reachable(experiment, gateway)
+        lendable(experiment, cases, gateway, transcripts)
+        _warned(experiment)
+        made = makers(experiment, gateway)
         path = out or Path(f"{file.name}.arms.jsonl")
         header = Header(members=members, settings=experiment.settings)
         results = Results(path, header, resume=resume)
         try:
-            summary = _ran(gateway, experiment, cases, results, bounds)
+            same_makers(results.rows, made, str(path))
+            summary = _ran(gateway, experiment, cases, results, bounds, made)
         finally:
             results.close()
-    if as_json:
-        screen.data(summary)
-    else:
-        show(summary)
-    if summary.stopped:
+    with _piped():
+        screen.data(summary) if as_json else show(summary)
+    if summary.stopped or summary.open:
         raise typer.Exit(OVER if summary.stopped in BUDGETS else DOWN)
+
+
+@contextlib.contextmanager
+def _piped() -> Generator[None]:
+    """Whoever reads the first lines alone, as `head` does, has read enough."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:  # Rich has seen to the same already
+        pass
+
+
+def _warned(experiment: Experiment) -> None:
+    """Say beforehand what will not show anything."""
+    placebo = any(arm.way == "placebo" for arm in experiment.arms)
+    if placebo and experiment.placebo == "roles" and experiment.roleless:
+        told = "no member has a role of its own, so that a placebo of roles is the debate again; "
+        screen.note(("! ", screen.OTHER), f"{told}--placebo content is not.")
+
+
+def makers(experiment: Experiment, gateway: Gateway) -> dict[str, Maker]:
+    """
+    Say who the providers are, as they are configured; they are made by now.
+
+    Raises:
+        SetupError: A variable of a minimum is no number in [0, 1].
+
+    """
+    models = {one.provider: one.model for one in gateway.health()}
+    least = {name: gateway.settings.own_minimum(name)[0] for name in experiment.providers}
+    return {name: Maker(models.get(name, ""), minimum) for name, minimum in least.items()}
+
+
+def _counts(usd: float | None) -> None:
+    """
+    Make sure that a limit of money is one.
+
+    Raises:
+        SetupError: It is not.
+
+    """
+    if usd is not None and not math.isfinite(usd):
+        raise SetupError.of("--max-cost", f"{usd} is no amount", "Leave it out for no limit")
 
 
 def _asks(gateway: Gateway, asked: Asked) -> Asks:
@@ -158,22 +214,26 @@ def _ran(
     cases: list[Case],
     results: Results,
     bounds: Bounds,
+    made: Mapping[str, Maker],
 ) -> Summary:
     begun = time.perf_counter()
-    working = Working(gateway, experiment, results, bounds)
-    names = [arm.name for arm in experiment.arms]
-    there = sum(results.of(case, name) is not None for case in cases for name in names)
+    working = Working(gateway, experiment, results, bounds, made)
+    arms, known = experiment.arms, Known(experiment, results)
+    there = sum(known.row(case, arm) is not None for case in cases for arm in arms)
     try:
-        with report.progress(len(cases) * len(names), there) as advance:
+        with report.progress(len(cases) * len(arms), there) as advance:
             asyncio.run(_run(gateway, working, cases, advance))
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     if working.signal:
         screen.note("Interrupted. What was done is kept; the same command with --resume goes on.")
         raise typer.Exit(BY_SIGNAL + working.signal)
-    if working.left is not None:
-        screen.note(("! ", screen.OTHER), f"{working.left}: its items are left for another time.")
-    run = {"added": working.done, "stopped": working.stopped}
+    run = {
+        "added": working.done,
+        "stopped": working.stopped,
+        "open": working.left.total(),
+        "left": dict(working.left),
+    }
     return summed(experiment, cases, results, seconds=time.perf_counter() - begun, **run)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -64,14 +65,21 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def roleless(self) -> bool:
+        """Whether a placebo of roles is nearly the debate itself: nobody has a role of its own."""
+        told = {get_role("generalist").instructions, ""}
+        return all(member.role.instructions in told for member in self.panel)
+
+    @property
     def alone(self) -> Member:
         """Who the arms of one are made of."""
         return Member(name="single", provider=self.single, role=get_role("generalist"))
 
     @property
     def reference(self) -> str:
-        """The debate whose cost is matched: the first of its arms; empty: there is none."""
-        return next((arm.name for arm in self.arms if arm.way in DEBATES), "")
+        """The debate whose cost is matched: `debate` before others; empty: there is none."""
+        ways = [arm.way for arm in self.arms]  # such an arm is called as its way is
+        return next((way for way in DEBATES if way in ways), "")
 
     @property
     def providers(self) -> tuple[str, ...]:
@@ -124,6 +132,7 @@ def experiment_of(arms: str, members: str, terms: Mapping[str, Any]) -> Experime
     tried = _read(arms_of, arms, "--arms", faults)
     panel = _read(seated, members, "--members", faults) if members else ()
     faults += [] if faults else _lacking(tried, panel)
+    faults += _endless(terms)
     raise_all(faults)
     first = panel[0].provider if panel else ""
     given: dict[str, Any] = {name: value for name, value in terms.items() if value is not None}
@@ -154,6 +163,15 @@ def _lacking(arms: Sequence[Arm], panel: Sequence[Member]) -> list[Fault]:
         fix = "Name another member"
         return [Fault("--members", f"{debates[0]} takes two members; one is named", fix)]
     return []
+
+
+def _endless(terms: Mapping[str, Any]) -> list[Fault]:
+    """Limits that are none."""
+    return [
+        Fault(f"--{name.replace('_', '-')}", f"{value} is no number of seconds", "Write like 60")
+        for name in ("turn_seconds", "seconds")
+        if (value := terms.get(name)) is not None and not math.isfinite(value)
+    ]
 
 
 def _empty(experiment: Experiment) -> list[Fault]:

@@ -70,6 +70,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
         p95: 95th percentile.
         k: Mean samples of a matched arm; 0 for others.
         matched: What they were found by.
+        repeated: Its samples never differed on any case: it is one answer, repeated.
+        uncriticised: Cases of a placebo of content without critiques of another one.
         ratios: Cost over the debate's, all cases together, by unit, where known.
         own: Against the arm's own first answers; None where it has no second ones.
         independent: Against the arm `independent`; None where there is none.
@@ -93,6 +95,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     p95: float
     k: float = 0.0
     matched: tuple[str, ...] = ()
+    repeated: bool = False
+    uncriticised: int = 0
     ratios: Mapping[str, float] = {}
     own: Changes | None = None
     independent: Changes | None = None
@@ -146,6 +150,8 @@ def figures(
         p95=percentile(seconds, 0.95),
         k=sum(row.k for row in rows) / len(rows),
         matched=tuple(sorted({row.matched for row in rows} - {""})),
+        repeated=_repeated(judged),
+        uncriticised=sum(row.uncriticised for row in rows),
         ratios={} if debate is None else _ratios(cost, _cost(debate)),
         own=_own(judged) if twice else None,
         independent=None if base is None else _changes([b.right for b in base], verdicts),
@@ -180,6 +186,12 @@ def _changes(before: Sequence[bool], after: Sequence[bool]) -> Changes:
         corrections=sum(not a and b for a, b in pairs),
         subversions=sum(a and not b for a, b in pairs),
     )
+
+
+def _repeated(judged: Sequence[Judged]) -> bool:
+    """Whether there were samples to differ, and none did."""
+    several = [one for one in judged if one.row.k > 1 and len(one.row.opening) > 1]
+    return bool(several) and not any(_differ(one, one.row.opening) for one in several)
 
 
 def _together(rows: Sequence[Row]) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from ....gateway.cli import screen
 from .figures import Changes, Figures
+from .matching import UNITS
 from .summary import Gap, Summary
 from .verdicts import Compared
 
 NOTHING = "–"
+AGAIN = "The same command with --resume"
 
 ENDED = {
     "cost": "the next arm could cost more than is left to spend",
@@ -25,12 +27,14 @@ def show(summary: Summary) -> None:
     screen.line(("Arms", "bold"), (f"  {told}, on which every arm was run", screen.FAINT))
     if summary.stopped:
         why = ENDED[summary.stopped]
-        screen.line((f"Ended early: {why}. The same command with --resume goes on.", screen.OTHER))
+        screen.line((f"Ended early: {why}. {AGAIN} goes on.", screen.OTHER))
+    _open(summary)
     if not summary.arms:
         return
     _quality(summary.arms)
     _title("What they cost")
-    _costs(summary.arms)
+    _costs(summary.arms, summary.reference)
+    _doubts(summary.arms)
     _changes(summary.arms)
     _pairs(summary.pairs)
     if summary.pairs:
@@ -38,8 +42,20 @@ def show(summary: Summary) -> None:
     if summary.placebo is not None:
         _placebo(summary.placebo)
     for one in summary.pairs:
-        if one.shown or summary.arms[0].arm in (one.a, one.b):
+        again = summary.placebo is not None and one.said == summary.placebo.said
+        if not again and (one.shown or summary.arms[0].arm in (one.a, one.b)):
             screen.line(one.said)
+
+
+def _open(summary: Summary) -> None:
+    """Say what was left for another time, and whether all is of one make."""
+    for why, many in summary.left.items():
+        arms = "1 arm on an item is" if many == 1 else f"{many:,} arms on items are"
+        screen.line((f"{why}: {arms} left open. {AGAIN} asks again.", screen.OTHER))
+    for name, models in summary.served.items():
+        if len(models) > 1:
+            told = ", ".join(f"{model} ({rows:,})" for model, rows in models.items())
+            screen.line((f"{name} was served by more than one model: {told}", screen.OTHER))
 
 
 def _title(text: str) -> None:
@@ -58,23 +74,40 @@ def _quality(arms: Iterable[Figures]) -> None:
     screen.show(listed)
 
 
-def _costs(arms: Sequence[Figures]) -> None:
+def _costs(arms: Sequence[Figures], reference: str) -> None:
     right = ("calls", "tokens", "cost", "p50", "p95", "ratio")
-    listed = screen.table("arm", *right, right=right)
+    listed, unit = screen.table("arm", *right, right=right), _unit(arms)
     for one in arms:
         tokens = _told(f"{one.tokens:,}", one.untold, one.calls)
         usd = _told(screen.cost(one.usd), one.unpriced, one.calls)
         times = (screen.duration(one.p50), screen.duration(one.p95))
-        ratio = f"{one.ratios['calls']:.2f}" if "calls" in one.ratios else NOTHING
+        ratio = f"{one.ratios[unit]:.2f}" if unit in one.ratios else NOTHING
         listed.add_row(one.arm, f"{one.calls:,}", tokens, usd, *times, ratio)
     screen.show(listed)
     if any(one.ratios for one in arms):
-        screen.line(("ratio: calls over the debate's", screen.FAINT))
+        screen.line((f"ratio: {unit} over those of `{reference}`", screen.FAINT))
     for one in arms:
         if one.matched:
             told = ", ".join(f"{unit} {ratio:.2f}" for unit, ratio in one.ratios.items())
             by = f"{one.arm}: {one.k:.1f} samples an item, matched by {'/'.join(one.matched)}"
             screen.line((f"{by}{f'; ratios {told}' if told else ''}", screen.FAINT))
+
+
+def _unit(arms: Sequence[Figures]) -> str:
+    """Give the unit that the arms of one are matched by; calls where there is not one."""
+    found = {unit for one in arms for unit in one.matched}
+    return next(iter(found)) if len(found) == 1 else UNITS[0]
+
+
+def _doubts(arms: Sequence[Figures]) -> None:
+    """Say of controls that they are none."""
+    for one in arms:
+        if one.repeated:
+            told = "the samples never differed: this control is one answer repeated"
+            screen.line((f"{one.arm}: {told}", screen.OTHER))
+        if one.uncriticised:
+            told = f"no critiques of another item were there on {one.uncriticised:,} of its items"
+            screen.line((f"{one.arm}: {told}", screen.OTHER))
 
 
 def _told(sum_of: str, lacking: int, calls: int) -> str:
@@ -128,7 +161,7 @@ def _pairs(pairs: Sequence[Compared]) -> None:
 
 
 def _placebo(gap: Gap) -> None:
-    shown = "" if gap.low > 0 or gap.high < 0 else ": no gap is shown"
+    shown = "" if gap.shown else ": no gap is shown"
     ends = f"[{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]{shown}"
     told = f"placebo gap: {100 * gap.difference:+.1f} points {ends}"
     moved = ""
@@ -136,3 +169,4 @@ def _placebo(gap: Gap) -> None:
         shares = (screen.percent(one, 1) for one in (gap.moved, gap.moved_by_placebo))
         moved = "; members that changed their answer: {}, in the placebo {}".format(*shares)
     screen.line(f"{told}{moved}.")
+    screen.line(gap.said)

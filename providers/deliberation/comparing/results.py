@@ -18,7 +18,7 @@ from ....gateway.errors import SetupError
 from .cases import Case
 from .rows import Row
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):

@@ -49,6 +49,22 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
         return None if self.unpriced else self.usd
 
 
+class Maker(msgspec.Struct, frozen=True, omit_defaults=True):
+    """
+    Who a provider was when it was asked.
+
+    Attributes:
+        model: As configured; empty: it names none.
+        minimum: The confidence from which it is believed, by its own variable or by default.
+        served: The model as served; empty: nobody said.
+
+    """
+
+    model: str = ""
+    minimum: float = 0.0
+    served: str = ""
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
     One arm on one case.
@@ -69,8 +85,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         stop: Why it ended, of a protocol.
         k: Samples of a matched arm.
         matched: What k was really found by; empty: nothing.
+        against: The debate that k was found by, as it was run; empty: by calls as planned.
         ratios: Cost of this arm over the debate's on the same case: `calls`, `tokens`,
             `money`; one that is not known is left out.
+        asked: Provider → who that was.
+        uncriticised: A placebo of content for which no critiques of another case were there.
 
     """
 
@@ -89,7 +108,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stop: str = ""
     k: int = 0
     matched: str = ""
+    against: str = ""
     ratios: Mapping[str, float] = {}
+    asked: Mapping[str, Maker] = {}
+    uncriticised: bool = False
 
     @property
     def cost(self) -> Part:

@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from ....gateway.errors import Reason
 from ....gateway.plugins import Call
 from ..allowance import Allowance
 from ..floor import Floor
 from ..measures.matching import CHAIN
+from ..panel import Member
+from ..roles import get_role
 from ..scopes import Scope
+from ..turns import Wanted
 from .arms import MATCHED, Arm
 from .cases import Case
-from .costs import part_of, parts_of
+from .costs import UNASKED, parts_of
+from .failures import STOPPING, Left, failed
+from .known import mark
 from .matching import Matched, ratios, samples
 from .outcomes import Answers, Outcome, policy_of, told, values, voted
-from .rows import Row, Values
+from .rows import Maker, Part, Row
 from .sessions import SKEPTIC, forget, session, transcript_of
 
 if TYPE_CHECKING:
     from ....gateway.plugins import Voices
-    from ..protocols import Deliberated
+    from ..protocols import Deliberated, Placebo
+    from ..transcript import Transcript
     from ..turns import Turn
     from .experiment import Experiment
 
 POINT = "COMPARE_ARMS"
 REFINED = "self_refine"
-UNANSWERABLE = frozenset({Reason.AUTH, Reason.PAYMENT, Reason.BREAKER_OPEN})
-"""Ends that say nothing about an arm: the case is left, to be asked about another time."""
-
-
-class Left(Exception):
-    """
-    A provider turns asks away, or is left alone because it fails: what came of it is no result.
-
-    Attributes:
-        provider: Which.
-        reason: Why.
-
-    """
-
-    def __init__(self, provider: str, reason: Reason) -> None:
-        super().__init__(f"{provider}: {reason.value}")
-        self.provider, self.reason = provider, reason
 
 
 class Runner:
@@ -57,15 +44,27 @@ class Runner:
     Args:
         voices: Reaches the providers.
         experiment: Which arms, of whom, on which terms.
+        makers: Provider → who that is now.
         kept: The folder where transcripts are kept, and gone on with; None: they are not.
+
+    Attributes:
+        unpriced: Providers that were asked and did not tell what it cost.
 
     """
 
-    def __init__(self, voices: Voices, experiment: Experiment, kept: Path | None = None) -> None:
+    def __init__(
+        self,
+        voices: Voices,
+        experiment: Experiment,
+        makers: Mapping[str, Maker],
+        kept: Path | None = None,
+    ) -> None:
         self._voices, self._of, self._kept = voices, experiment, kept
+        self._makers = makers
+        self.unpriced: set[str] = set()
 
     async def row(
-        self, case: Case, arm: Arm, debate: Row | None, other: Sequence[Values] = ()
+        self, case: Case, arm: Arm, debate: Row | None, other: Placebo | None = None
     ) -> Row:
         """
         Run *arm* on *case*.
@@ -74,7 +73,7 @@ class Runner:
             case: What is asked.
             arm: How.
             debate: The debate on the same case that costs are matched with; None: none was run.
-            other: Answers of another case, for a placebo of content.
+            other: What was said about another case, for a placebo of content.
 
         Raises:
             Left: The case is to be left for another time.
@@ -82,14 +81,13 @@ class Runner:
 
         """
         if arm.way == "provider":
-            return await self._provider(case, arm, debate)
-        matched = Matched(1, "calls")
-        if arm.way in MATCHED:
+            row = await self._provider(case, arm)
+        elif arm.way in MATCHED:
             matched = samples(arm, self._of.measured(debate), self._of.match, self._chain)
-        done = await self._held(case, arm, matched.k, other)
-        row = _row(case, arm, done, self._expected(arm, matched.k), self._of.rule)
-        if arm.way in MATCHED:
-            row = msgspec.structs.replace(row, k=matched.k, matched=matched.by)
+            row = await self._deliberated(case, arm, matched.k, None)
+            row = _matched(row, matched, debate)
+        else:
+            row = await self._deliberated(case, arm, 1, other)
         return msgspec.structs.replace(row, ratios=ratios(row.cost, debate))
 
     @property
@@ -107,44 +105,86 @@ class Runner:
         }
         return voters.get(arm.way, len(self._of.panel))
 
-    async def _provider(self, case: Case, arm: Arm, debate: Row | None) -> Row:
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
-        deadline = Scope.opened("total", self._of.turn_seconds)
-        heard = self._voices.hear(arm.provider, case.ask, within=deadline.within(_call()))
-        attempt = await heard
-        if attempt.reason in UNANSWERABLE:
-            raise Left(arm.provider, attempt.reason)
-        outcome = Outcome(None, why=attempt.reason.value)
-        if attempt.reason is Reason.OK:
-            outcome = told(case.ask.questions, attempt.answers)
-        row = Row(
-            case=case.id,
-            digest=case.digest,
-            arm=arm.name,
-            given=outcome.given,
-            why=outcome.why,
-            sure=outcome.sure,
-            parts={"answer": part_of(attempt.usage)},
-            seconds=round(loop.time() - begun, 6),
-        )
-        return msgspec.structs.replace(row, ratios=ratios(row.cost, debate))
+    async def _provider(self, case: Case, arm: Arm) -> Row:
+        """Ask a provider as a panel of one is asked, so that its time is up when a member's is."""
+        role = get_role("generalist")
+        member = Member(name="provider", provider=arm.provider, role=role)
+        wanted = Wanted(member=member, kind="answer", round=0, ask=case.ask)
+        with transcript_of(None, case, arm, {"kind": "arm"}) as transcript:
+            async with self._floor(transcript) as floor:
+                turn = await floor.turn(wanted, self._of.turn_seconds)
+        self._judge([turn])
+        outcome = Outcome(None, why=turn.reason.value)
+        if turn.usable:
+            outcome = told(case.ask.questions, turn.answers)
+        row = _outcome(case, arm, outcome, [turn], turn.seconds)
+        return msgspec.structs.replace(row, asked=self._asked([turn]))
 
-    async def _held(self, case: Case, arm: Arm, k: int, other: Sequence[Values]) -> Deliberated:
+    async def _deliberated(self, case: Case, arm: Arm, k: int, other: Placebo | None) -> Row:
         meant = session(self._of, case, arm, k, other)
         with transcript_of(self._kept, case, arm, meant.header(self._voices)) as transcript:
-            scope = Scope.opened("total", self._of.seconds)
-            async with Floor(self._voices, _call(), scope, Allowance(), transcript) as floor:
+            async with self._floor(transcript) as floor:
                 done = await meant.held(floor)
-        for turn in done.turns:
-            if turn.reason in UNANSWERABLE:
-                forget(self._kept, case, arm)
-                raise Left(turn.provider, turn.reason)
-        return done
+        try:
+            self._judge(done.turns)
+        except Left:
+            forget(self._kept, case, arm)
+            raise
+        row = _row(case, arm, done, self._expected(arm, k), self._of.rule)
+        bare = other is not None and not other.critiques and self._argues(done.turns)
+        return msgspec.structs.replace(row, asked=self._asked(done.turns), uncriticised=bare)
+
+    def _floor(self, transcript: Transcript) -> Floor:
+        scope = Scope.opened("total", self._of.seconds)
+        return Floor(self._voices, Call(point=POINT), scope, Allowance(), transcript)
+
+    def _argues(self, turns: Sequence[Turn]) -> bool:
+        return any(turn.kind == "critique" for turn in turns)
+
+    def _judge(self, turns: Sequence[Turn]) -> None:
+        """
+        Count who tells no price, and see whether what came of it is a result.
+
+        Raises:
+            Left: It is none; with what was spent, and who failed first.
+
+        """
+        asked = [turn for turn in turns if UNASKED not in turn.notes]
+        self.unpriced |= {
+            turn.provider for turn in asked if turn.usage is None or turn.usage.cost_usd is None
+        }
+        fallen = [turn for turn in turns if failed(turn)]
+        if fallen:
+            fallen.sort(key=lambda turn: turn.reason not in STOPPING)
+            cost = sum(parts_of(turns).values(), Part())
+            stops = fallen[0].reason in STOPPING
+            raise Left(fallen[0].provider, fallen[0].reason.value, cost, stops=stops)
+
+    def _asked(self, turns: Sequence[Turn]) -> dict[str, Maker]:
+        """Say who was asked: as configured, and as it was served."""
+        found = {turn.provider: self._makers.get(turn.provider, Maker()) for turn in turns}
+        models = {turn.provider: turn.model for turn in turns if turn.model}
+        return {
+            name: msgspec.structs.replace(one, served=models.get(name, ""))
+            for name, one in found.items()
+        }
 
 
-def _call() -> Call:
-    return Call(point=POINT)
+def _matched(row: Row, matched: Matched, debate: Row | None) -> Row:
+    return msgspec.structs.replace(row, k=matched.k, matched=matched.by, against=mark(debate))
+
+
+def _outcome(case: Case, arm: Arm, outcome: Outcome, turns: Sequence[Turn], seconds: float) -> Row:
+    return Row(
+        case=case.id,
+        digest=case.digest,
+        arm=arm.name,
+        given=outcome.given,
+        why=outcome.why,
+        sure=outcome.sure,
+        parts=parts_of(turns),
+        seconds=seconds,
+    )
 
 
 def _row(case: Case, arm: Arm, done: Deliberated, expected: int, rule: str) -> Row:
@@ -159,18 +199,11 @@ def _row(case: Case, arm: Arm, done: Deliberated, expected: int, rule: str) -> R
     if done.rounds:
         heard = done.expected
         first = voted(questions, list(openings.values()), heard, policy_of(rule, heard)).given
-    return Row(
-        case=case.id,
-        digest=case.digest,
-        arm=arm.name,
-        given=outcome.given,
-        why=outcome.why,
-        sure=outcome.sure,
+    return msgspec.structs.replace(
+        _outcome(case, arm, outcome, done.turns, done.seconds),
         first=first,
         opening={name: values(one) for name, one in openings.items()},
         ending={name: values(one) for name, one in endings.items()},
-        parts=parts_of(done.turns),
-        seconds=done.seconds,
         rounds=done.rounds,
         stop=done.stop.value,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,9 @@ from ..protocols import (
     Typed,
 )
 from ..protocols.rerunning import header
-from ..transcript import Transcript
-from .arms import Arm
+from ..transcript import Mismatch, Transcript
+from .arms import MATCHED, Arm
 from .cases import Case
-from .rows import Values
 
 if TYPE_CHECKING:
     from ....gateway.plugins import Voices
@@ -75,7 +74,7 @@ class Session(msgspec.Struct, frozen=True):
         )
 
 
-def session(of: Experiment, case: Case, arm: Arm, k: int, other: Sequence[Values] = ()) -> Session:
+def session(of: Experiment, case: Case, arm: Arm, k: int, other: Placebo | None = None) -> Session:
     """
     Say what *arm* is run as.
 
@@ -84,10 +83,10 @@ def session(of: Experiment, case: Case, arm: Arm, k: int, other: Sequence[Values
         case: What it is asked.
         arm: Which.
         k: Samples, of an arm of one.
-        other: Answers of another case, for a placebo of content.
+        other: What was said about another case, for a placebo of content.
 
     """
-    packet = Packet(subject=case.id, state=case.ask.state)
+    packet = packet_of(case)
     terms: dict[str, Any] = {
         "seed": str(of.seed),
         "turn_seconds": of.turn_seconds,
@@ -104,7 +103,7 @@ def session(of: Experiment, case: Case, arm: Arm, k: int, other: Sequence[Values
         case "debate_skeptic":
             terms |= {"skeptic": SKEPTIC, "skeptic_provider": of.skeptic, "verify": True}
         case "placebo":
-            terms |= {"placebo": True, "placebo_content": _content(other)}
+            terms |= {"placebo": True, "placebo_content": other}
         case _:
             pass
     panel = of.placebo_panel if arm.way == "placebo" else of.panel
@@ -118,27 +117,46 @@ def transcript_of(
     """
     Begin a transcript, or go on with the one that is kept; None: it is kept in memory alone.
 
+    One of other samples, or of another placebo, than are wanted now is begun anew.
+
     Raises:
         SetupError: It cannot be written, or is damaged, or is of something else.
 
     """
-    path = None if folder is None else _path(folder, case, arm)
-    resumes = path is not None and path.exists()
-    made = Transcript.resume(path, header) if resumes and path else Transcript.begin(path, header)
+    path = None if folder is None else path_of(folder, case, arm)
+    made = _resumed(path, arm, header) or Transcript.begin(path, header)
     try:
         yield made
     finally:
         made.release()
 
 
+def _resumed(path: Path | None, arm: Arm, header: Mapping[str, Any]) -> Transcript | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        return Transcript.resume(path, header)
+    except Mismatch:
+        if arm.way not in (*MATCHED, "placebo"):
+            raise
+    path.unlink()
+    return None
+
+
 def forget(folder: Path | None, case: Case, arm: Arm) -> None:
     """Throw away the transcript of what was no result, so that nothing of it is gone on with."""
     if folder is not None:
         with contextlib.suppress(FileNotFoundError):
-            _path(folder, case, arm).unlink()
+            path_of(folder, case, arm).unlink()
 
 
-def _path(folder: Path, case: Case, arm: Arm) -> Path:
+def packet_of(case: Case) -> Packet:
+    """Say what members deliberate about."""
+    return Packet(subject=case.id, state=case.ask.state)
+
+
+def path_of(folder: Path, case: Case, arm: Arm) -> Path:
+    """Say where the transcript of an arm on a case is kept."""
     folder.mkdir(parents=True, exist_ok=True)
     named = quote(case.id, safe="")[:LONGEST]
     return folder / f"{named}.{case.digest[:8]}.{arm.name}.jsonl"
@@ -147,7 +165,3 @@ def _path(folder: Path, case: Case, arm: Arm) -> Path:
 def _copies(member: Member, k: int) -> tuple[Member, ...]:
     names = (f"sample_{number:02d}" for number in range(1, k + 1))
     return tuple(msgspec.structs.replace(member, name=name) for name in names)
-
-
-def _content(other: Sequence[Values]) -> Placebo | None:
-    return Placebo(rows=tuple({"answers": dict(one)} for one in other)) if other else None

@@ -9,6 +9,7 @@ import msgspec
 from .cases import Case
 from .experiment import Experiment
 from .figures import Figures, Judged, figures
+from .known import Known, served
 from .results import Results
 from .verdicts import Compared, compared
 from .working import Stopped
@@ -26,6 +27,8 @@ class Gap(msgspec.Struct, frozen=True):
         high: Upper end.
         moved: Share of members that changed their answer in the debate; None: nobody could.
         moved_by_placebo: The same in the placebo.
+        shown: The arm that is ahead, where that is shown; else empty.
+        said: What is shown between both, in a sentence.
 
     """
 
@@ -34,6 +37,8 @@ class Gap(msgspec.Struct, frozen=True):
     high: float
     moved: float | None
     moved_by_placebo: float | None
+    shown: str
+    said: str
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +51,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         arms: Figures, in the order of `--arms`.
         pairs: Every two arms.
         placebo: What the debate gives beyond its placebo; None where one of them is missing.
+        reference: The debate that costs are held against; empty: there is none.
         added: Rows that this run added.
+        open: Arms on items that this run left for another time, because a provider failed.
+        left: Why → how many of them.
+        served: Provider → model as served → rows.
         seconds: Of this run.
         stopped: Why it ended early; empty: it did not.
 
@@ -57,7 +66,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     arms: tuple[Figures, ...] = ()
     pairs: tuple[Compared, ...] = ()
     placebo: Gap | None = None
+    reference: str = ""
     added: int = 0
+    open: int = 0
+    left: Mapping[str, int] = {}
+    served: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0
     stopped: Stopped = ""
 
@@ -66,15 +79,20 @@ def summed(
     experiment: Experiment, cases: Sequence[Case], results: Results, **run: object
 ) -> Summary:
     """Sum up what is known by now, over the cases that every arm has been run on."""
-    names = [arm.name for arm in experiment.arms]
-    judged: dict[str, list[Judged]] = {name: [] for name in names}
+    known = Known(experiment, results)
+    judged: dict[str, list[Judged]] = {arm.name: [] for arm in experiment.arms}
     for case in cases:
-        rows = [row for name in names if (row := results.of(case, name)) is not None]
-        if len(rows) == len(names):
+        rows = [row for arm in experiment.arms if (row := known.row(case, arm)) is not None]
+        if len(rows) == len(judged):
             for row in rows:
                 judged[row.arm].append(Judged(case, row))
-    complete = len(judged[names[0]])
-    made = Summary(cases=len(cases), complete=complete)
+    complete = len(judged[experiment.arms[0].name])
+    made = Summary(
+        cases=len(cases),
+        complete=complete,
+        reference=experiment.reference,
+        served=served(results.rows),
+    )
     if complete:
         made = _told(made, experiment, judged)
     return msgspec.structs.replace(made, **run)
@@ -95,10 +113,11 @@ def _told(made: Summary, experiment: Experiment, judged: Mapping[str, Sequence[J
 def _gap(arms: Mapping[str, Figures], pairs: Sequence[Compared]) -> Gap | None:
     for one in pairs:
         if {one.a, one.b} == {DEBATE, PLACEBO}:
-            moved = [_moved(arms[name]) for name in (DEBATE, PLACEBO)]
-            if one.a == DEBATE:
-                return Gap(one.difference, one.low, one.high, *moved)
-            return Gap(-one.difference, -one.high, -one.low, *moved)
+            moved = (_moved(arms[DEBATE]), _moved(arms[PLACEBO]))
+            ends = (one.difference, one.low, one.high)
+            if one.b == DEBATE:
+                ends = (-one.difference, -one.high, -one.low)
+            return Gap(*ends, *moved, one.shown, one.said)
     return None
 
 

@@ -34,7 +34,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         p: Exact McNemar, two-sided.
         shown: The arm that is ahead, where that is shown; else empty.
         effect: The difference that `needed` is for.
-        needed: About how many items would show it (5 %, power 80 %); None: no number is known.
+        needed: About how many items would show it (5 %, power 80 %), were it the only pair that
+            is told; None: no number is known.
         said: All of that in a sentence.
 
     """
@@ -73,10 +74,12 @@ def compared(
     tests = {pair: mcnemar(*counts).exact for pair, counts in only.items()}
     holds = holm({" / ".join(pair): p for pair, p in tests.items()}) if tests else set[str]()
     n = len(next(iter(columns.values())))
-    return tuple(
-        _pair(pair, n, only[pair], (low, high), tests[pair], holds=" / ".join(pair) in holds)
-        for pair, (low, high) in found.items()
-    )
+    pairs = [
+        _pair(pair, n, only[pair], ends, tests[pair], holds=" / ".join(pair) in holds)
+        for pair, ends in found.items()
+    ]
+    alone = len(pairs) == 1
+    return tuple(msgspec.structs.replace(one, said=_sentence(one, n, alone=alone)) for one in pairs)
 
 
 def _discordant(a: Sequence[bool], b: Sequence[bool]) -> tuple[int, int]:
@@ -99,7 +102,7 @@ def _pair(
     discordance = sum(only) / n
     effect = abs(difference) or min(EFFECT, discordance)
     needed = mcnemar_items(discordance, effect) if effect else None
-    made = Compared(
+    return Compared(
         a=pair[0],
         b=pair[1],
         difference=difference,
@@ -113,10 +116,10 @@ def _pair(
         needed=needed,
         said="",
     )
-    return msgspec.structs.replace(made, said=_sentence(made, n, apart=apart))
 
 
-def _sentence(one: Compared, n: int, *, apart: bool) -> str:
+def _sentence(one: Compared, n: int, *, alone: bool) -> str:
+    apart = one.low > 0 or one.high < 0
     if one.shown:
         other = one.b if one.shown == one.a else one.a
         return f"{one.shown} is better than {other}: {_points(abs(one.difference))} on {n:,} items."
@@ -125,7 +128,8 @@ def _sentence(one: Compared, n: int, *, apart: bool) -> str:
     corrected = " once all pairs told here are corrected for" if apart else ""
     size = "as measured" if one.difference else "worth finding"
     needed = "no number of" if one.needed is None else f"about {one.needed:,}"
-    told = f"{needed} items would be needed for one of {_points(one.effect)} ({size})"
+    only = "" if alone else ", were it the only pair"
+    told = f"{needed} items would be needed for one of {_points(one.effect)} ({size}{only})"
     return f"{one.a} and {one.b}: no difference shown{corrected}; {told}."
 
 

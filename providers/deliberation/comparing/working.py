@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from ....gateway.answers import Answer, Usage
 from ....gateway.cli import screen
 from ....gateway.cli.replaying.ending import heard
-from ....gateway.cli.replaying.limits import Purse
-from ....gateway.records import Attempt
-from .arms import DEBATES, Arm
+from .arms import OF_ONE, Arm
 from .cases import Case
 from .experiment import Experiment
+from .failures import Left
+from .known import Known
+from .ledger import Held, Ledger
+from .lending import NOTHING, Lending
 from .results import Results
-from .rows import Row, Values
-from .running import Left, Runner
+from .rows import Maker, Part, Row
+from .running import Runner
 
 if TYPE_CHECKING:
     from ....gateway.plugins import Voices
@@ -26,6 +28,8 @@ Stopped: TypeAlias = Literal["", "cost", "calls", "down", "signal"]
 """Why a run ended early: what it may cost, a provider that is left alone, a signal; empty: not."""
 
 Unit: TypeAlias = tuple[Case, Sequence[Arm]]
+
+UNMATCHED = "the debate that it is matched with is not known"
 
 
 class Bounds(NamedTuple):
@@ -55,28 +59,35 @@ class Working:
         experiment: What is tried.
         results: Where rows go; what is there is not asked again.
         bounds: What bounds it, and what is kept of it.
+        makers: Provider → who that is now.
 
     Attributes:
         stopped: Why it ended early.
         signal: The number of the signal that ended it; 0: none did.
-        left: Why a provider was left alone; None: none was.
+        left: Why arms on items were left open → how many; what came of them is not kept.
         done: Rows that were added.
 
     """
 
     def __init__(
-        self, voices: Voices, experiment: Experiment, results: Results, bounds: Bounds
+        self,
+        voices: Voices,
+        experiment: Experiment,
+        results: Results,
+        bounds: Bounds,
+        makers: Mapping[str, Maker],
     ) -> None:
-        self._runner = Runner(voices, experiment, bounds.kept)
+        self._runner = Runner(voices, experiment, makers, bounds.kept)
         self._of, self._results, self._bounds = experiment, results, bounds
-        self._purse = Purse(bounds.usd)
-        self._calls = self._reserved = 0
-        self._order: list[str] = []
+        self._known = Known(experiment, results)
+        self._ledger = Ledger(bounds.calls, bounds.usd)
+        self._lending = Lending(experiment, (), self._known, bounds.kept)
         self._workers: set[asyncio.Task[None]] = set()
         self._fault: Exception | None = None
+        self._told: set[str] = set()
         self.stopped: Stopped = ""
         self.signal = 0
-        self.left: Left | None = None
+        self.left: Counter[str] = Counter()
         self.done = 0
 
     async def run(self, cases: Sequence[Case], advance: Callable[[object], None]) -> None:
@@ -87,7 +98,7 @@ class Working:
             SetupError: The results cannot be written, or a variable is wrong.
 
         """
-        self._order = [case.id for case in cases]
+        self._lending = Lending(self._of, cases, self._known, self._bounds.kept)
         with heard(self):
             for units in self._phases(cases):
                 await self._together(iter(units), advance)
@@ -110,12 +121,15 @@ class Working:
 
     def _phases(self, cases: Sequence[Case]) -> Iterator[list[Unit]]:
         """First what others are measured by; a placebo of content needs all of that."""
-        late = self._of.placebo == "content"
-        first = [arm for arm in self._of.arms if not (late and arm.way == "placebo")]
-        first.sort(key=lambda arm: (not arm.early, arm.name != self._of.reference))
-        yield [(case, first) for case in cases]
-        if rest := [arm for arm in self._of.arms if arm not in first]:
-            yield [(case, rest) for case in cases]
+        late = {"placebo"} if self._of.placebo == "content" else set[str]()
+        if self._of.reference in late:
+            late |= {*OF_ONE}
+        order = sorted(
+            self._of.arms, key=lambda arm: (not arm.early, arm.name != self._of.reference)
+        )
+        for wanted in (False, True):
+            if arms := [arm for arm in order if (arm.way in late) is wanted]:
+                yield [(case, arms) for case in cases]
 
     async def _together(self, units: Iterator[Unit], advance: Callable[[object], None]) -> None:
         async with asyncio.TaskGroup() as group:
@@ -130,75 +144,62 @@ class Working:
                 for arm in arms:
                     if self.stopped or self._fault:
                         return
-                    if self._results.of(case, arm.name) is None:
+                    if self._known.row(case, arm) is None:
                         await self._one(case, arm, advance)
-        except Left as left:
-            self.left = self.left or left
-            self._stop("down")
         except Exception as fault:  # noqa: BLE001 - raised once what is under way is kept
             self._fault = self._fault or fault
 
     async def _one(self, case: Case, arm: Arm, advance: Callable[[object], None]) -> None:
-        debate = self._debate(case, arm)
-        most = self._of.reserved(arm, debate)
-        if not self._may(most):
-            return
+        """Run one arm on one case, or leave it for another time."""
         try:
-            row = await self._paid(case, arm, debate)
-        finally:
-            self._reserved -= most
+            row = await self._paid(case, arm)
+        except Left as left:
+            self.left[str(left)] += 1
+            if left.stops:
+                self._stop("down")
+            return
         if row is not None:
-            self._calls += row.cost.calls
             self._results.append(row)
             self.done += 1
             advance(row)
 
-    def _may(self, most: int) -> bool:
-        """Set calls aside; where they might not be enough, nothing more is begun."""
-        limit = self._bounds.calls
-        if limit is not None and self._calls + self._reserved + most > limit:
-            self._stop("calls")
-            return False
-        self._reserved += most
-        return True
-
-    async def _paid(self, case: Case, arm: Arm, debate: Row | None) -> Row | None:
-        """Run it if the purse allows; None where it does not, or the run has ended meanwhile."""
-        if not await self._purse.leave():
-            self._stop("cost")
+    async def _paid(self, case: Case, arm: Arm) -> Row | None:
+        """Run it if the ledger allows; None where it does not, or the run has ended meanwhile."""
+        if self._known.lacks_debate(case, arm):
+            raise Left("", UNMATCHED)
+        debate = self._known.debate(case, arm)
+        held = await self._ledger.leave(arm.name, self._of.reserved(arm, debate))
+        if held is None:
+            self._stop(self._ledger.over)
             return None
+        return await self._settled(held, case, arm, debate)
+
+    async def _settled(self, held: Held, case: Case, arm: Arm, debate: Row | None) -> Row | None:
+        cost: Part | None = None
         row: Row | None = None
         try:
             if not self.stopped:
-                row = await self._runner.row(case, arm, debate, self._other(case, arm))
+                row = await self._run(case, arm, debate)
+                cost = row.cost
+        except Left as left:
+            cost = left.cost
+            raise
         finally:
-            await self._purse.ended(None if row is None else _priced(row))
+            await self._ledger.ended(held, cost, whole=row is not None)
+            self._tell_unpriced()
         return row
 
-    def _debate(self, case: Case, arm: Arm) -> Row | None:
-        """Give the debate that costs are held against; it is nothing to itself."""
-        name = self._of.reference
-        return None if not name or name == arm.name else self._results.of(case, name)
-
-    def _other(self, case: Case, arm: Arm) -> Sequence[Values]:
-        """Give another case's first answers: of the next one that has some, in the file's order."""
+    async def _run(self, case: Case, arm: Arm, debate: Row | None) -> Row:
         if arm.way != "placebo" or self._of.placebo != "content":
-            return ()
-        names = [one.name for one in self._of.arms if one.way in (*DEBATES[:2], "independent")]
-        return next(self._openings(case, names), ())
+            return await self._runner.row(case, arm, debate)
+        lent = self._lending.to(case)
+        if lent is None:
+            raise Left("", NOTHING)
+        return await self._runner.row(case, arm, debate, lent)
 
-    def _openings(self, case: Case, names: Sequence[str]) -> Iterator[Sequence[Values]]:
-        at = self._order.index(case.id)
-        for other in (*self._order[at + 1 :], *self._order[:at]):
-            for name in names:
-                row = self._results.rows.get((other, name))
-                if row is not None and row.opening:
-                    yield list(row.opening.values())
-
-
-def _priced(row: Row) -> Attempt:
-    """Tell a purse what a row cost, as it counts asks."""
-    cost = row.cost
-    usd = None if cost.unpriced == cost.calls else cost.usd
-    counted = {"arm": Answer(value=True)}
-    return Attempt(provider=row.arm, answers=counted, usage=Usage(cost_usd=usd))
+    def _tell_unpriced(self) -> None:
+        """Say as soon as it is known that a limit of money cannot hold for somebody."""
+        for name in sorted(self._runner.unpriced - self._told) if self._bounds.usd else ():
+            self._told.add(name)
+            told = f"{name} tells no price: --max-cost does not count what it costs."
+            screen.note(("! ", screen.OTHER), told)

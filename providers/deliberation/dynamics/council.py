@@ -14,13 +14,15 @@ from typing import Any
 import msgspec
 
 from ..drafts import fenced
+from ..panel import Member
 from ..scopes import Scope
 from ..turns import Kind, Turn, Wanted
 from . import verdicts
 from .briefs import ADVOCATE, CRITIC, PROPOSING, TASKS
+from .citing import founded
 from .hall import Hall
 from .schemas import FINDINGS, MARKS, AdvocateReport, CriticReport, form_of
-from .stands import Stand
+from .stands import Stand, state_for
 from .synthesis import account
 
 SEATS = ("critic", "advocate", "synthesizer")
@@ -36,18 +38,22 @@ def opened(hall: Hall, share: float = 1.0) -> Scope:
 
 
 async def propose(hall: Hall) -> None:
-    """Let the synthesizer propose where a critical question was not debated (DD-04)."""
+    """
+    Let the synthesizer propose where a critical question was not debated (DD-04).
+
+    It has a role's time for it, so that the council's own is whole after that.
+    """
     member = hall.council["synthesizer"]
     wanted = hall.wanted(
         member,
         "synthesis",
         PROPOSING,
-        {"case": hall.state},
+        {"case": state_for(member.role, hall.state)},
         (form_of("verdict", tuple(hall.options))[0], None),
         closing=True,
         tag="proposal",
     )
-    turn = await hall.floor.turn(wanted, within=opened(hall))
+    turn = await hall.floor.turn(wanted, hall.rules.timeout_per_agent, within=opened(hall))
     if turn.usable and turn.said is not None:
         said = turn.said
         hall.proposal = Stand(
@@ -65,8 +71,8 @@ async def sit(hall: Hall, key: str = "council") -> Mapping[str, Any] | None:
     Hear the three and ask COUNCIL; one pass, however it ends.
 
     Returns:
-        What it came to; None: critic or advocate failed otherwise than by the time, so that there
-        was no council.
+        What it came to; None: one of them failed otherwise than by the time, or none of them was
+        heard, so that there was no council.
 
     """
     whole, first = opened(hall), opened(hall, 1.0 - hall.rules.reserve)
@@ -75,50 +81,79 @@ async def sit(hall: Hall, key: str = "council") -> Mapping[str, Any] | None:
         _asked(hall, "advocate", ADVOCATE, AdvocateReport),
     ]
     critic, advocate = await hall.floor.together(wanted, within=first)
-    if any(not turn.usable and turn.ending not in OUT_OF_TIME for turn in (critic, advocate)):
+    if _failed(critic, advocate):
         hall.transcript.note("the council failed")
         return None
     last = await _synthesizer(hall, critic, advocate, whole)
-    forced = not (critic.usable and advocate.usable and last.usable)
+    three = (critic, advocate, last)
+    if _failed(last) or not any(turn.usable for turn in three):
+        hall.transcript.note("the council failed" if _failed(last) else "the council was not heard")
+        return None
+    forced, dissents = not all(turn.usable for turn in three), _dissents(hall, last)
     marks, findings = _marks(critic), _findings(advocate)
     level = _resolution(hall, last)
     found = await verdicts.council(hall, marks, findings, level, f"{key}/verdict")
+    said = founded(last.said or {}, hall.retrieval.known)
     told = {
         **found,
+        "route": _reserved(found["route"], forced or dissents),
         "resolution": level,
         "forced": forced,
+        "dissents": dissents,
         "recommendation": _recommended(hall, last),
         "marks": marks,
         "findings": findings,
-        "summary": (last.said or {}).get("summary", ""),
-        "caveats": list((last.said or {}).get("caveats", ())),
+        "summary": said.get("summary", ""),
+        "caveats": list(said.get("caveats", ())),
     }
     return hall.transcript.entry("council", told, key)
 
 
-def _asked(hall: Hall, kind: Kind, task: str, form: type[msgspec.Struct]) -> Wanted:
+def _failed(*turns: Turn) -> bool:
+    return any(not turn.usable and turn.ending not in OUT_OF_TIME for turn in turns)
+
+
+def _reserved(route: str, doubt: bool) -> str:  # noqa: FBT001 - what it is about
+    """Emit with caveats at most what was forced by the time, or what its synthesizer is against."""
+    return "EMIT_WITH_CAVEATS" if doubt and route == "EMIT" else route
+
+
+def _dissents(hall: Hall, last: Turn) -> bool:
+    """Whether the synthesizer supports something else than the debate recommends."""
     assert hall.synthesis is not None
-    state = {"case": hall.state, "debate": account(hall, hall.synthesis)}
-    return hall.wanted(hall.council[kind], kind, task, state, (form, None), closing=True)
+    chosen = (last.said or {}).get("recommendation", "")
+    return bool(chosen) and hall.synthesis.recommendation not in ("", chosen)
+
+
+def _asked(hall: Hall, kind: Kind, task: str, form: type[msgspec.Struct]) -> Wanted:
+    member = hall.council[kind]
+    return hall.wanted(member, kind, task, _told(hall, member), (form, None), closing=True)
+
+
+def _told(hall: Hall, member: Member) -> dict[str, Any]:
+    """Give case and debate as *member* may see them: its role has its own evidence, too."""
+    assert hall.synthesis is not None
+    case = state_for(member.role, hall.state)
+    return {"case": case, "debate": account(hall, hall.synthesis, member.role)}
 
 
 async def _synthesizer(hall: Hall, critic: Turn, advocate: Turn, scope: Scope) -> Turn:
-    assert hall.synthesis is not None
+    member = hall.council["synthesizer"]
     state = {
-        "case": hall.state,
-        "debate": account(hall, hall.synthesis),
-        "critic": _fenced(critic, "remarks"),
-        "advocate": _fenced(advocate, "case"),
+        **_told(hall, member),
+        "critic": _fenced(hall, critic, "remarks"),
+        "advocate": _fenced(hall, advocate, "case"),
     }
     forms = (form_of("verdict", tuple(hall.options))[0], None)
-    member = hall.council["synthesizer"]
     wanted = hall.wanted(member, "synthesizer", TASKS["verdict"], state, forms, closing=True)
     return await hall.floor.turn(wanted, within=scope)
 
 
-def _fenced(turn: Turn, prose: str) -> Mapping[str, Any] | None:
+def _fenced(hall: Hall, turn: Turn, prose: str) -> Mapping[str, Any] | None:
     """Give a report with its prose in fences; None: there is none."""
-    return None if turn.said is None else {**turn.said, prose: fenced(turn.said[prose])}
+    if turn.said is None:
+        return None
+    return {**turn.said, prose: fenced(founded(turn.said[prose], hall.retrieval.known))}
 
 
 def _marks(critic: Turn) -> dict[str, int]:
@@ -138,15 +173,13 @@ def _resolution(hall: Hall, last: Turn) -> str:
     Take the synthesizer's word for how well it was resolved, as far as the positions bear it.
 
     All roles on one recommendation bear `strong`, more than half of them `partial`, else a
-    difference can be `resolved` at best. Without the synthesizer's word it is what they bear, and
-    `unresolved` where they differ.
+    difference can be `resolved` at best. Without the synthesizer's word nothing is added that
+    nobody said: `resolved` where all recommend the same, else `unresolved`.
     """
     said, bears = last.said, _borne(hall)
-    made = hall.synthesis
-    assert made is not None
     if said is None:
-        return bears if bears in ("strong", "partial") else "unresolved"
-    if made.recommendation not in ("", said["recommendation"]):
+        return "resolved" if bears == "strong" else "unresolved"
+    if _dissents(hall, last):
         return "unresolved"
     level: str = said["resolution"]
     return min(bears, level, key=LEVELS.index)

@@ -85,6 +85,9 @@ def _alone(hall: Hall) -> bool:
 
 
 async def _round(hall: Hall) -> None:
+    if rounds.too_late(hall):
+        hall.know(over="timeout_total")
+        return
     held = await rounds.hold(hall)
     if hall.facts.lane == "COUNCIL" and held.fresh and not held.over:
         held = rounds.with_check(held, await verdicts.convergence(hall, held))
@@ -120,8 +123,9 @@ async def _checked(hall: Hall) -> None:
 
 
 async def _breaker(hall: Hall) -> None:
-    """Where the time was up before any checkpoint, what is there is checked now (DD-65)."""
-    if hall.check is None and hall.applies and hall.rounds[-1].stands:
+    """Where a round was cut by the time or the budget, what is there of it is checked (DD-65)."""
+    held = hall.rounds[-1]
+    if held.check is None and hall.applies and held.fresh:
         await _checked(hall)
     hall.breaker = breaker.record(hall, hall.ended)
 

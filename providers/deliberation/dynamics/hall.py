@@ -13,6 +13,9 @@ from ....gateway.questions import Question
 from ..drafts import schema_of
 from ..floor import Floor
 from ..panel import Member
+from ..protocols.curtain import Curtain
+from ..protocols.packets import Item, Packet
+from ..roles import Role
 from ..transcript import Transcript
 from ..turns import Kind, Turn, Wanted
 from .briefs import brief, meanings
@@ -21,7 +24,7 @@ from .retrieval import Retrieval
 from .risk import Risk
 from .rules import Rules
 from .schemas import Criterion
-from .stands import Stand
+from .stands import Stand, Veil, evidence_ids
 from .states import Facts, State
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ class Hall:
         session: UUID of this debate.
         question: What is asked.
         options: What may be recommended → what it means.
-        state: What it is about, as the host gave it.
+        state: What it is about, in plain values, whatever the host gave.
         risk: What the host's policy says of it.
         rules: What it is held by.
         panel: The roles that debate.
@@ -165,6 +168,34 @@ class Hall:
         """Take note of *facts*."""
         self.facts = msgspec.structs.replace(self.facts, **facts)
 
+    def veil(self, role: Role, before: int | None = None) -> Veil:
+        """
+        Give what takes out of a text who said it, and which evidence *role* may not see (BR-14).
+
+        Args:
+            role: Of who is to read it.
+            before: Only models are known that answered before this round, so that a debate that
+                is gone on with shows the same; None: all.
+
+        """
+        panel = {one.name for one in self.panel}
+        ids = evidence_ids(self.state)
+        curtain = Curtain.of(
+            Packet(subject="", state=self.state, items=tuple(Item(one, "") for one in sorted(ids))),
+            "",
+            "",
+            names={name for one in self.panel for name in (one.name, one.provider)}
+            - {one.role.name for one in self.panel},
+            served={
+                turn.model
+                for turn in self.turns
+                if turn.member in panel and (before is None or turn.round < before)
+            },
+            about=repr(self.question),
+        )
+        seen = ids if role.evidence is None else role.evidence
+        return lambda text: curtain.bare(text, seen)
+
     def weight(self, member: str) -> float:
         """What a role counts in the synthesis."""
         skeptics = {one.name for one in self.panel if one.role.name == SKEPTIC}
@@ -218,10 +249,15 @@ class Hall:
         return self.transcript.entry(kind, known, key)
 
     def _within(self) -> Call:
-        """Give the call of a nested decision; one whose time is up asks no provider."""
+        """
+        Give the call of a nested decision: a provider has as long as a role, then its calculator.
+
+        One whose time is up asks no provider.
+        """
         if self.over:
             return msgspec.structs.replace(self.call, deadline=LONG_AGO)
-        return self.floor.scope.within(self.call)
+        own = self.floor.scope.inner("verdict", self.rules.timeout_per_agent)
+        return own.within(self.call, behind=0.0)
 
     @property
     def over(self) -> bool:

@@ -17,16 +17,17 @@ from ....gateway.questions import Question
 from ....gateway.state import State, frozen
 from ..allowance import Allowance
 from ..floor import Floor
+from ..keeping import Lost
 from ..panel import Member
 from ..scopes import CALLER, Scope
-from ..transcript import Transcript, headed, same_header
+from ..transcript import Transcript
 from .council import SEATS
 from .engine import failure, run
 from .hall import Hall, House
 from .log import escalated_to
 from .outcome import Debated, outcome
 from .retrieval import Retrieval, Retrieve
-from .risk import risk_of
+from .risk import plain_state, risk_of
 from .rules import Rules
 from .states import State as At
 
@@ -73,7 +74,7 @@ class Debate:
         if council and set(self.council) != set(SEATS):
             raise DeclarationError(f"a council has three members: {', '.join(SEATS)}")
 
-    async def held(
+    async def held(  # noqa: PLR0913 - what a debate is held with
         self,
         gateway: House,
         state: State,
@@ -82,6 +83,7 @@ class Debate:
         path: Path | None = None,
         texts: bool = False,
         session: str = "",
+        lost: Lost | None = None,
     ) -> Debated:
         """
         Hold it about *state*.
@@ -93,38 +95,49 @@ class Debate:
             path: Where the transcript is kept; None: in memory.
             texts: Keep what members are shown, and the state, so that it can be run again.
             session: UUID of the debate; empty: a new one.
+            lost: Is told where the transcript cannot be begun, or gone on with, in its file; the
+                debate is held all the same.
 
         Raises:
             CancelledError: The caller gave up; the transcript is kept.
             NoAnswer: `wrong_type`: the stakes cannot be read.
+            TranscriptError: The transcript cannot be begun, and there is no *lost* to be told.
 
         """
         risk_of(state, self.risk_field)
         header = self.header(state, session or str(uuid.uuid4()), _now(), texts=texts)
-        transcript = Transcript.begin(path, header, texts=texts)
+        transcript = Transcript.begin(path, header, texts=texts, lost=lost)
         return await self._on(gateway, state, transcript, call)
 
     async def resumed(
-        self, gateway: House, state: State, path: Path, *, call: Call | None = None
+        self,
+        gateway: House,
+        state: State,
+        path: Path,
+        *,
+        call: Call | None = None,
+        texts: bool = False,
     ) -> Debated:
         """
         Go on with one that was broken off; no turn that has ended is asked for again (BR-18).
 
-        A debate that has ended is given back from its transcript.
+        A debate that has ended is given back from its transcript. One that was broken off before
+        its header was whole is begun anew, with *texts* as in `held`.
 
         Raises:
             TranscriptError: The transcript is damaged, or somebody else is writing it.
             Mismatch: It is the transcript of another debate.
 
         """
-        transcript = Transcript.resume(path)
-        try:
-            told = transcript.header
-            mine = self.header(state, told["session"], told["begun"], texts="state" in told)
-            same_header(told, headed(mine))
-        except BaseException:
-            transcript.release()
-            raise
+        risk_of(state, self.risk_field)
+
+        def headed(told: Mapping[str, Any] | None) -> Mapping[str, Any]:
+            if told is None:
+                return self.header(state, str(uuid.uuid4()), _now(), texts=texts)
+            kept = "state" in told
+            return self.header(state, told.get("session", ""), told.get("begun", ""), texts=kept)
+
+        transcript = Transcript.resume(path, headed, texts=texts)
         return await self._on(gateway, state, transcript, call)
 
     def header(self, state: State, session: str, begun: str, *, texts: bool) -> Mapping[str, Any]:
@@ -192,7 +205,7 @@ class Debate:
         return Hall(
             session=floor.transcript.header["session"],
             question=self.question,
-            state=state,
+            state=plain_state(state),
             risk=risk_of(state, self.risk_field),
             rules=self.rules,
             panel=self.panel,

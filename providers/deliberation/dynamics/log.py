@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from ..turns import Turn
+from .citing import claims
 from .hall import Hall
 from .minutes import Held
 from .retrieval import cited
@@ -55,7 +58,7 @@ def _round(held: Held) -> Mapping[str, Any]:
 def _retrievals(hall: Hall) -> Mapping[str, Any]:
     """`total = sucesso + timeout + erro`; what is refused was never run."""
     count = [one.ending for one in hall.retrieval.looked].count
-    texts = (line for one in hall.stands.values() for line in (*one.evidence, one.position))
+    texts = (text for one in hall.stands.values() for text in claims(msgspec.to_builtins(one)))
     return {
         "total": count("ok") + count("timeout") + count("error"),
         "sucesso": count("ok"),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ....gateway.errors import Reason
+from .critiques import Critiques
 from .penalties import Adjusted
 from .stands import Stands
 
@@ -30,6 +31,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
         refined: Whether roles had to be asked again, which is a refinement.
         signs: Of a loop (DD-74).
         hash: Of the positions that are fresh.
+        critiques: What the roles that answered made of each other.
         check: The value of CONVERGENCE; None where it was not asked.
 
     """
@@ -46,6 +48,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     refined: bool = False
     signs: tuple[str, ...] = ()
     hash: str = ""
+    critiques: Critiques = {}
     check: Mapping[str, Any] | None = None
 
 

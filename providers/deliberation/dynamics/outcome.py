@@ -41,7 +41,8 @@ class Debated(msgspec.Struct, frozen=True, kw_only=True):
         synthesis: What the roles come to; None: nobody was heard.
         reasons: Why it was routed so, from a closed list.
         impasse: Positions stood still without convergence (DD-75).
-        flags: `REDUCED BY TIMEOUT`, `IMPASSE`, `CAVEATS`, `DEGRADED`.
+        flags: `REDUCED BY TIMEOUT`, `IMPASSE`, `CAVEATS`, `DEGRADED`; `COUNCIL DISSENTS`, where its
+            synthesizer supports something else, and `COUNCIL REDUCED BY TIMEOUT`.
         breaker: The breaker's record; None: it did not trip.
         council: What the council came to; None: it did not sit.
         advice: The same where a person decides nonetheless; it changed nothing.
@@ -170,10 +171,13 @@ def status(hall: Hall) -> Status:
 def flags(hall: Hall) -> tuple[str, ...]:
     """List what must be said with the answer."""
     tags = () if hall.synthesis is None else hall.synthesis.tags
+    sitting: Mapping[str, Any] = hall.sitting or {}
     told = {
         "IMPASSE": bool(hall.escalation.get("impasse")),
         "CAVEATS": hall.state_now is State.EMITTED_WITH_CAVEATS,
         "DEGRADED": status(hall) != "complete",
+        "COUNCIL DISSENTS": bool(sitting.get("dissents")),
+        "COUNCIL REDUCED BY TIMEOUT": bool(sitting.get("forced")),
     }
     return (*tags, *(name for name, holds in told.items() if holds))
 

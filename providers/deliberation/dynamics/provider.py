@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from ....gateway.plugins import Call, Limits, Others
 from ....gateway.questions import Ask, Choice, Predicate, Question, principal
 from ....gateway.remote import variable_of
 from ..feasible import Stage, feasible
+from ..keeping import Alarm, Lost
 from .holding import Debate
 from .outcome import EMITS, Debated
 from .retrieval import Retrieve
@@ -59,6 +61,7 @@ class Debating:
         self.name, self._gateway, self._made, self._settings = name, gateway, made, settings
         self._retrieve = retrieve
         self.doubts: tuple[Fault, ...] = ()
+        self.lost: Lost | None = None
 
     async def answer(self, ask: Ask, call: Call) -> Reply:
         """
@@ -81,11 +84,18 @@ class Debating:
             path=None if folder is None else folder / f"{session}.jsonl",
             texts=self._settings.transcript_texts,
             session=session,
+            lost=self.lost,
         )
         told = self._reply(ask.questions[name], done)
         others: dict[str, RawAnswer] = dict.fromkeys(ask.questions, Refused())
         answers = {**others, name: told}
-        return Reply(answers, usage=done.usage, notes=notes(done), source="self_reported")
+        return Reply(
+            answers,
+            usage=done.usage,
+            notes=notes(done),
+            source="self_reported",
+            partial=done.status != "complete",
+        )
 
     def debate(self, question: Question) -> Debate:
         """Make the debate about one question."""
@@ -149,11 +159,18 @@ def notes(done: Debated) -> dict[str, float]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def worst_case(rules: Rules, roles: int) -> tuple[float, str]:
+def worst_case(rules: Rules, roles: int, *, account: bool = False) -> tuple[float, str]:
     """
     Give the seconds after which a debate has ended, and what of it does not fit (AM-12, FV-29).
 
-    The council's own time stands outside of the total and is added to it.
+    The council's own time stands outside of the total and is added to it. Look-ups and re-asks are
+    inside of a role's time; of providers that decide points on the way, nothing is known here.
+
+    Args:
+        rules: What it is held by.
+        roles: How many debate.
+        account: Somebody writes an account of it.
+
     """
     later = rules.round2 == "parallel"
     stages = [
@@ -166,6 +183,8 @@ def worst_case(rules: Rules, roles: int) -> tuple[float, str]:
         )
         for number in range(1, rules.rounds_max + 1)
     ]
+    if account:
+        stages.append(Stage(name="the account", turns=1, seconds=rules.timeout_per_agent))
     found = feasible(stages, rules.timeout_total)
     lookups = rules.rag_max_queries * rules.rag_timeout
     tight = rules.rag_internal_queries and lookups > rules.timeout_per_agent
@@ -186,6 +205,7 @@ def debate(setup: Setup) -> Debating:
     made = configured(setup, settings)
     retrieve = None if settings.rag_source is None else _source(setup, settings.rag_source)
     provider = Debating(setup.name, setup.gateway, made, settings, retrieve)
+    provider.lost = Alarm(setup)
     provider.doubts = tuple(_doubts(setup, made, retrieves=retrieve is not None))
     return provider
 
@@ -195,7 +215,8 @@ def _doubts(setup: Setup, made: Configured, *, retrieves: bool) -> list[Fault]:
     rules = made.rules
     if not retrieves:
         rules = msgspec.structs.replace(rules, rag_internal_queries=False)
-    seconds, told = worst_case(rules, len(made.panel))
+    account = made.synthesizer is not None
+    seconds, told = worst_case(rules, len(made.panel), account=account)
     where = variable_of(setup, "TIMEOUT_TOTAL")
     fix = f"The worst case is {seconds:g} s with the council: raise it, or have fewer rounds"
     return [Fault(where, told, fix)] if told else []
@@ -206,7 +227,7 @@ def _source(setup: Setup, named: str) -> Retrieve:
     Import the host's own search.
 
     Raises:
-        SetupError: It is not there, or cannot be called.
+        SetupError: It is not there, or is no `async def`.
 
     """
     module, _, function = named.partition(":")
@@ -214,8 +235,13 @@ def _source(setup: Setup, named: str) -> Retrieve:
         found: object = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError):
         found = None
-    if not callable(found):
-        problem = "there is no such function"
+    if not callable(found) or not _awaits(found):
+        problem = "it is not async" if callable(found) else "there is no such function"
         fix = "Write module:function, of an `async def retrieve(query, scope)`"
         raise SetupError.of(variable_of(setup, "RAG_SOURCE"), problem, fix)
     return cast("Retrieve", found)
+
+
+def _awaits(found: Callable[..., object]) -> bool:
+    """Whether it is an `async def`, or an object that is called as one."""
+    return any(map(inspect.iscoroutinefunction, (found, type(found).__call__)))

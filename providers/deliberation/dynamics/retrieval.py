@@ -85,6 +85,7 @@ class Retrieval:
     def __init__(self, rules: Rules, retrieve: Retrieve | None, transcript: Transcript) -> None:
         self._rules, self._retrieve, self._transcript = rules, retrieve, transcript
         self._asked = 0
+        self._scope: Scope | None = None
         self._strays: set[asyncio.Future[tuple[Chunk, ...] | None]] = set()
         self.looked: list[Looked] = []
 
@@ -106,18 +107,22 @@ class Retrieval:
 
     async def clear(self) -> None:
         """Let go of searches that would not stop when their time was up."""
-        await let_go([one for one in self._strays if not one.done()], SECONDS)
+        await let_go([one for one in self._strays if not one.done()], self._within())
 
     async def look_up(
         self, asked: Sequence[Mapping[str, Any]], member: str, round_: int, scope: Scope
     ) -> list[Looked]:
         """Run a role's queries, one after another, inside the role's own time (AM-13)."""
+        self._scope = scope
         found: list[Looked] = []
         for at, one in enumerate(asked, start=1):
             wanted = Looked(member=member, round=round_, **one)
             found.append(await self._recorded(wanted, f"retrieval/{round_}/{member}/{at}", scope))
         self.looked.extend(found)
         return found
+
+    def _within(self) -> float:
+        return SECONDS if self._scope is None else self._scope.grace(SECONDS)
 
     async def _recorded(self, wanted: Looked, key: str, scope: Scope) -> Looked:
         recorded = self._transcript.recorded("retrieval", key)
@@ -166,9 +171,9 @@ async def _searched(retrieve: Retrieve, wanted: Looked) -> tuple[Chunk, ...] | N
     """None: it failed; the host's own search may raise anything."""
     try:
         return tuple(_chunks(await retrieve(wanted.query, wanted.scope)))[:CHUNKS]
-    except SetupError:
+    except (SetupError, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception:  # noqa: BLE001 - the same
+    except BaseException:  # noqa: BLE001 - the same
         return None
 
 

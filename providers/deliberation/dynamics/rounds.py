@@ -1,8 +1,9 @@
-"""A round: who speaks when, who is asked again, and what it leaves."""
+"""A round: who speaks when, and what it leaves."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ....gateway.errors import Reason
 from ..panel import Member
 from .hall import Hall
 from .minutes import Held
+from .rules import Rules
 from .speaking import Round, Speech
 from .stands import Stand, Stands, changed, signs, state_hash
 
@@ -23,22 +25,69 @@ async def hold(hall: Hall) -> Held:
     number = len(hall.rounds) + 1
     held, begun = Round(hall, number), hall.floor.elapsed
     said = await _heard(held)
-    said, refined = await _checked(held, said)
+    for one in said:
+        if one.ghosts:
+            hall.transcript.note(f"unfounded citations: {one.member.name}, {number}")
     told = _noted(hall, number, said, hall.floor.elapsed - begun)
-    return _held(hall, held, said, {**told, "refined": refined})
+    return _held(hall, held, said, told)
 
 
 async def _heard(held: Round) -> list[Speech]:
     """A first round is always parallel (DD-25); later ones as the rules say (DD-29)."""
-    seats = held.hall.seats
-    if held.number == 1 or held.hall.rules.round2 == "parallel":
+    hall, seats = held.hall, held.hall.seats
+    if held.number == 1 or hall.rules.round2 == "parallel":
         return await _at_once(held, seats)
     said: list[Speech] = []
-    for member in seats:
+    for member in order(seats, held.number, hall.rules):
         said.append(await held.speak(member))
-        if held.hall.rules.visibility == "live" and (stand := said[-1].stand) is not None:
-            held.table = {**held.table, member.name: stand}
-    return said
+        if hall.rules.visibility == "live":
+            _hears(held, said[-1])
+    return sorted(said, key=lambda one: seats.index(one.member))
+
+
+def _hears(held: Round, speech: Speech) -> None:
+    """Let those who speak later hear it (AM-29)."""
+    if speech.stand is not None:
+        name = speech.member.name
+        held.table = {**held.table, name: speech.stand}
+        held.critiques = {**held.critiques, name: speech.critique}
+    held.known = held.hall.retrieval.known
+
+
+def order(seats: Sequence[Member], number: int, rules: Rules) -> list[Member]:
+    """
+    Say who speaks when in a round that is held in turn, from the second on.
+
+    Where not all fit into a round's time, those who were cut off begin the next one; the seed says
+    who begins the second. Where all fit, it is the order of the seats.
+    """
+    fit = max(1, math.floor(rules.timeout_per_round / rules.timeout_per_agent))
+    if fit >= len(seats):
+        return list(seats)
+    first = (rules.seed + fit * (number - 2)) % len(seats)
+    return [*seats[first:], *seats[:first]]
+
+
+def too_late(hall: Hall) -> bool:
+    """
+    Whether the time was up before the next round could begin, so that none is held.
+
+    It is written down, as everything is that depends on the clock. A round in which somebody has
+    spoken already, before the debate was resumed, is held to its end.
+    """
+    number = len(hall.rounds) + 1
+    key = f"round/{number}"
+    told = hall.transcript.recorded("verdict", key)
+    if told is None and number > 1 and hall.over and not _begun(hall, number):
+        told = {"round": number, "held": False, "over": "timeout_total", "seconds": 0.0}
+    if told is None or told.get("held", True):
+        return False
+    hall.transcript.entry("verdict", told, key)
+    return True
+
+
+def _begun(hall: Hall, number: int) -> bool:
+    return any(one.round == number for one in hall.turns)
 
 
 async def _at_once(held: Round, seats: Sequence[Member]) -> list[Speech]:
@@ -48,17 +97,6 @@ async def _at_once(held: Round, seats: Sequence[Member]) -> list[Speech]:
     except BaseExceptionGroup as several:  # a mismatch with the transcript, or a bug of ours
         raise several.exceptions[0] from None
     return [task.result() for task in tasks]
-
-
-async def _checked(held: Round, said: list[Speech]) -> tuple[list[Speech], bool]:
-    """Ask those again who cite what nobody retrieved: one refinement, however many they are."""
-    hall = held.hall
-    wrong = [one for one in said if not held.founded(one)]
-    spare = hall.facts.refinements < hall.rules.circuit_breaker_max_refinements
-    again = bool(wrong) and hall.rules.verify and spare
-    if again:
-        said = [one if one not in wrong else await held.speak_again(one) for one in said]
-    return [held.stripped(one) for one in said], again
 
 
 def _noted(hall: Hall, number: int, said: Sequence[Speech], seconds: float) -> Mapping[str, Any]:
@@ -85,9 +123,10 @@ def _held(hall: Hall, held: Round, said: Sequence[Speech], told: Mapping[str, An
         seconds=told["seconds"],
         over=told["over"],
         moved=changed(before, fresh),
-        refined=told["refined"],
+        refined=any(one.again for one in said),
         signs=signs(before, fresh),
         hash=state_hash(fresh),
+        critiques={one.member.name: one.critique for one in said if one.stand is not None},
     )
 
 

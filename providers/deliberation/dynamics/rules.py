@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -34,8 +35,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         rounds_min: Rounds that are held even where everybody agrees (DD-08).
         rounds_max: Most rounds (DD-10); 1: positions, 2: rebuttals, 3 and more: refinements.
         convergence_threshold: Percent from which a debate has converged (DD-11).
-        timeout_per_agent: Seconds for one role in one round, its retrievals among them
-            (DD-12, AM-13).
+        timeout_per_agent: Seconds for one role in one round, its retrievals and a re-ask among
+            them (DD-12, AM-13); and for a provider that decides a point on the way.
         timeout_per_round: Seconds for one round (DD-13).
         timeout_total: Seconds for all rounds and the synthesis; the council has its own (DD-14).
         circuit_breaker_max_iterations: Rounds and refinements together at which it stops and a
@@ -81,7 +82,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         max_cost_usd: Most US dollars; None: no bound.
         reserve: The share of money, and of the caller's time, kept for synthesis, council and
             fallback (BR-08).
-        seed: Orders what readers are shown of each other (BR-14).
+        seed: Orders what readers are shown of each other (BR-14), and who speaks first where not
+            all fit into a round.
 
     Raises:
         DeclarationError: Values that contradict each other.
@@ -158,7 +160,8 @@ def contradictions(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "on_missing_round", "there is no later round to carry a position into"
     if (
         len(given["weights"]) != len(EQUAL)
+        or not all(map(math.isfinite, given["weights"]))
         or min(given["weights"]) < 0
         or not sum(given["weights"])
     ):
-        yield "weights", "they are four numbers from 0, not all of them 0"
+        yield "weights", "they are four finite numbers from 0, not all of them 0"

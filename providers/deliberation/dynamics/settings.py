@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,12 +11,12 @@ import msgspec
 from pydantic import AfterValidator, Field
 from pydantic_settings import BaseSettings
 
-from ....gateway.errors import DeclarationError, Fault, SetupError, raise_all
+from ....gateway.errors import Fault, SetupError, raise_all
 from ....gateway.plugins import writes
 from ....gateway.remote import variable_of
 from ....gateway.variables import ProviderName
 from ..panel import Member, seated
-from ..roles import Role
+from ..roles import Role, read_roles
 from .council import SEATS
 from .rules import (
     COMPANION,
@@ -51,15 +51,15 @@ def numbers_of(text: str) -> tuple[float, ...]:
     Read weights.
 
     Raises:
-        ValueError: They are not four numbers.
+        ValueError: They are not four finite numbers.
 
     """
     try:
         found = tuple(float(one) for one in text.split(","))
     except ValueError:
         found = ()
-    if len(found) != 4:  # noqa: PLR2004 - one for each criterion
-        raise ValueError("it must be four numbers: recommendation, premises, risks, timing")
+    if len(found) != 4 or not all(map(math.isfinite, found)):  # noqa: PLR2004 - one a criterion
+        raise ValueError("it must be four finite numbers: recommendation, premises, risks, timing")
     return found
 
 
@@ -183,7 +183,7 @@ def configured(setup: Setup, settings: DebateSettings) -> Configured:
     """
     given = settings.given()
     faults = [*_impossible(setup, given)]
-    roles = _roles(setup, settings.roles, faults)
+    roles = read_roles(settings.roles, variable_of(setup, "ROLES"), faults)
     panel = seated(settings.members, roles)
     council = () if settings.council is None else seated(settings.council, roles)
     if council and sorted(one.name for one in council) != sorted(SEATS):
@@ -230,22 +230,3 @@ def _mute(setup: Setup, field: str, members: tuple[Member, ...]) -> Iterator[Fau
             problem = f"{one.provider} cannot write, and whoever debates has to"
             fix = "Name a chat model, such as chat/fast, or a function"
             yield Fault(variable_of(setup, field.upper()), problem, fix)
-
-
-def _roles(setup: Setup, path: Path | None, faults: list[Fault]) -> dict[str, Role]:
-    """Read the file of roles."""
-    if path is None:
-        return {}
-    where = variable_of(setup, "ROLES")
-    try:
-        tables = tomllib.loads(path.read_text("utf-8"))
-        return {name: _role(name, table) for name, table in tables.items()}
-    except (OSError, UnicodeDecodeError):
-        faults.append(Fault(where, "the file cannot be read", "Name a TOML file of roles"))
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, DeclarationError, TypeError) as error:
-        faults.append(Fault(where, f"the file is no table of roles ({error})", "Correct it"))
-    return {}
-
-
-def _role(name: str, table: Mapping[str, Any]) -> Role:
-    return msgspec.convert({**table, "name": name}, Role)

@@ -12,8 +12,10 @@ from ..panel import Member
 from ..scopes import Scope
 from ..turns import Kind, Turn
 from .briefs import AGAIN, FOUND, task_of
+from .citing import founded, ghosts
+from .critiques import Critique, Critiques, about, critique_of
 from .hall import Hall
-from .retrieval import Looked, shown, unfounded
+from .retrieval import Looked, shown
 from .schemas import Phase, form_of
 from .stands import Stand, Stands, labels, peers, stand_of, state_for
 
@@ -36,7 +38,9 @@ class Speech(msgspec.Struct, frozen=True, kw_only=True):
         reason: Why not.
         late: It ran out of time, whatever was usable of it by then.
         broke: It was not asked, because the budget is used up.
-        looked: What it had looked up.
+        critique: What it made of the others.
+        again: It was asked again, because it cited what nobody retrieved.
+        ghosts: What it still cites then, and what was left out therefore.
 
     """
 
@@ -45,7 +49,9 @@ class Speech(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = Reason.OK
     late: bool = False
     broke: bool = False
-    looked: tuple[Looked, ...] = ()
+    critique: Critique = Critique()
+    again: bool = False
+    ghosts: tuple[str, ...] = ()
 
 
 class Round:
@@ -57,7 +63,10 @@ class Round:
         number: From 1.
         phase: What it is for: the third and every later one refines (DD-32).
         table: Where the roles stand whom the others are shown.
+        critiques: What the others are shown of what they made of each other.
+        known: Ids of what was retrieved in the rounds before.
         offered: Whether roles may look something up.
+        again: Whether a role may be asked again for what it cites.
         scope: Its own time.
 
     """
@@ -66,45 +75,42 @@ class Round:
         self.hall, self.number = hall, number
         self.phase: Phase = PHASES[min(number, len(PHASES)) - 1]
         self.table: Stands = {} if hall.last is None else hall.last.stands
-        self.offered = hall.retrieval.offered
+        self.critiques: Critiques = {} if hall.last is None else hall.last.critiques
+        self.known, self.offered = hall.retrieval.known, hall.retrieval.offered
+        spare = hall.facts.refinements < hall.rules.circuit_breaker_max_refinements
+        self.again = hall.rules.verify and spare
         self.scope = hall.floor.scope.inner("round", hall.rules.timeout_per_round)
 
     async def speak(self, member: Member) -> Speech:
-        """Let a role speak; its look-ups are inside of its own time (AM-13)."""
+        """
+        Let a role speak; look-ups and a re-ask are inside of its own time (AM-13).
+
+        What it may cite depends on what it could be shown, not on who was faster (BR-13, BR-21).
+        """
         own = self.scope.inner("agent", self.hall.rules.timeout_per_agent)
+        turn, looked = await self._answer(member, own)
+        late = turn.ending in LATE
+        known = self.known | {chunk.id for one in looked for chunk in one.chunks}
+        wrong = self._ghosts(turn, known)
+        again = bool(wrong) and self.again and not late
+        if again:
+            second = await self._turn(member, own, looked, wrong)
+            turn, late = (second if second.usable else turn), second.ending in LATE
+            wrong = self._ghosts(turn, known)
+        speech = self._speech(member, turn, known)
+        return msgspec.structs.replace(
+            speech, late=late or speech.late, again=again, ghosts=tuple(wrong)
+        )
+
+    async def _answer(self, member: Member, own: Scope) -> tuple[Turn, tuple[Looked, ...]]:
+        """Ask once, or twice where something is looked up; what was said before that counts."""
         first = await self._turn(member, own)
         queries = (first.said or {}).get("queries") if first.ending == "ok" else None
         if not queries:
-            return self._speech(member, first)
+            return first, ()
         looked = tuple(await self.hall.retrieval.look_up(queries, member.name, self.number, own))
         second = await self._turn(member, own, looked)
-        speech = self._speech(member, second if second.usable else first, looked)
-        return msgspec.structs.replace(speech, late=second.ending in LATE)
-
-    async def speak_again(self, speech: Speech) -> Speech:
-        """Ask a role again that cites what nobody retrieved; else what it said before counts."""
-        own = self.scope.inner("agent", self.hall.rules.timeout_per_agent)
-        wrong = unfounded(_cites(speech.stand), self.hall.retrieval.known)
-        turn = await self._turn(speech.member, own, speech.looked, wrong)
-        if not turn.usable:
-            return speech
-        again = self._speech(speech.member, turn, speech.looked)
-        return msgspec.structs.replace(again, late=again.late or speech.late)
-
-    def founded(self, speech: Speech) -> bool:
-        """Whether everything that a role cites was retrieved in this debate (BR-21)."""
-        return not unfounded(_cites(speech.stand), self.hall.retrieval.known)
-
-    def stripped(self, speech: Speech) -> Speech:
-        """Leave out of a role's evidence what nobody retrieved; its own words are kept as said."""
-        if speech.stand is None or self.founded(speech):
-            return speech
-        known = self.hall.retrieval.known
-        kept = tuple(one for one in speech.stand.evidence if not unfounded((one,), known))
-        self.hall.transcript.note(f"unfounded citations: {speech.member.name}, {self.number}")
-        return msgspec.structs.replace(
-            speech, stand=msgspec.structs.replace(speech.stand, evidence=kept)
-        )
+        return (second if second.usable else first), looked
 
     async def _turn(
         self,
@@ -136,8 +142,11 @@ class Round:
         told: dict[str, Any] = {"case": state_for(member.role, self.hall.state)}
         if self.number > 1:
             own = self.table.get(member.name)
-            told["positions"] = peers(self.table, self._labels(member), member.role)
+            veil = self.hall.veil(member.role, self.number)
+            told["positions"] = peers(self.table, self._labels(member), member.role, veil)
             told["yours"] = None if own is None else own.recommendation
+            if mine := about(member.name, self.critiques, self._labels(member), veil):
+                told["about_you"] = mine
         if self.phase == "refinement":
             told["open"] = list(self.hall.open_criteria)
         return told
@@ -158,7 +167,13 @@ class Round:
         names = [one.name for one in self.hall.seats]
         return labels(names, member.name, (self.hall.rules.seed, self.hall.session, self.number))
 
-    def _speech(self, member: Member, turn: Turn, looked: tuple[Looked, ...] = ()) -> Speech:
+    def _ghosts(self, turn: Turn, known: frozenset[str]) -> list[str]:
+        return ghosts(turn.said, known) if turn.usable else []
+
+    def _speech(self, member: Member, turn: Turn, known: frozenset[str]) -> Speech:
+        """Read what a role said, without what it cites of nothing; the turn is kept as it was."""
+        said = founded(turn.said or {}, known)
+        turn = msgspec.structs.replace(turn, said=said)
         stand = self._stand(member, turn) if turn.usable else None
         return Speech(
             member=member,
@@ -166,7 +181,7 @@ class Round:
             reason=Reason.INCOMPLETE if turn.usable and stand is None else turn.reason,
             late=turn.ending in LATE,
             broke=turn.ending == "over_budget" and "unasked" in turn.notes,
-            looked=looked,
+            critique=critique_of(said, self._labels(member)),
         )
 
     def _stand(self, member: Member, turn: Turn) -> Stand | None:
@@ -176,7 +191,3 @@ class Round:
         if before is None and "recommendation" not in (turn.said or {}):
             return None
         return stand_of(turn, before, self._labels(member))
-
-
-def _cites(stand: Stand | None) -> tuple[str, ...]:
-    return () if stand is None else (*stand.evidence, stand.position)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ..drafts import POINTS, fenced
 from ..measures.positions import Position, position_hash
 from ..roles import Role
 from ..turns import Turn
+from .retrieval import CITATION
 
 TOLD = 600  # characters of one line of a peer; what somebody says is shown, not all that he says
 
@@ -63,6 +64,9 @@ class Stand(msgspec.Struct, frozen=True, kw_only=True):
 
 Stands = Mapping[str, Stand]
 """Member → where it stands."""
+
+Veil: TypeAlias = Callable[[str], str]
+"""Takes out of a text who said it."""
 
 
 def stand_of(turn: Turn, before: Stand | None, names: Mapping[str, str]) -> Stand:
@@ -158,17 +162,22 @@ def _letters(at: int) -> str:
     return (_letters(head - 1) if head else "") + ascii_uppercase[last]
 
 
-def peers(stands: Stands, named: Mapping[str, str], role: Role) -> list[Mapping[str, Any]]:
+def peers(
+    stands: Stands, named: Mapping[str, str], role: Role, veil: Veil = str
+) -> list[Mapping[str, Any]]:
     """
     Give the rows of the table that *role* is shown: labels, never names, models or vendors.
 
-    A role that has said nothing has no row.
+    A role that has said nothing has no row. What others said is in fences, and goes through *veil*
+    first.
     """
     rows = [(label, stands[member]) for label, member in named.items() if member in stands]
-    return [_row(label, stand, named, role) for label, stand in rows]
+    return [_row(label, stand, named, role, veil) for label, stand in rows]
 
 
-def _row(label: str, stand: Stand, named: Mapping[str, str], role: Role) -> Mapping[str, Any]:
+def _row(
+    label: str, stand: Stand, named: Mapping[str, str], role: Role, veil: Veil
+) -> Mapping[str, Any]:
     back = {member: one for one, member in named.items()}
     told = [
         f"{one['about']} ({one['kind']}), on {back.get(one['label'], 'you')}: {one['point']}"
@@ -177,26 +186,41 @@ def _row(label: str, stand: Stand, named: Mapping[str, str], role: Role) -> Mapp
     return {
         "label": label,
         "recommendation": stand.recommendation,
-        "position": fenced(stand.position),
-        "premises": [fenced(one, TOLD) for one in stand.premises[:POINTS]],
-        "risks": [fenced(one, TOLD) for one in stand.risks[:POINTS]],
-        "timing": fenced(stand.timing, TOLD),
+        "position": fenced(veil(stand.position)),
+        "premises": lines(stand.premises, veil),
+        "risks": lines(stand.risks, veil),
+        "timing": fenced(veil(stand.timing), TOLD),
         "confidence": stand.confidence,
-        "evidence": list(visible(stand.evidence, role)),
-        "divergences": [fenced(one, TOLD) for one in told],
+        "evidence": list(visible(stand.evidence, role, veil)),
+        "divergences": lines(told, veil),
     }
 
 
-def visible(evidence: Sequence[str], role: Role) -> tuple[str, ...]:
-    """Leave out what *role* may not see; what was retrieved here everybody may."""
-    if role.evidence is None:
-        return tuple(evidence)
-    return tuple(one for one in evidence if one in role.evidence or one.startswith("[RAG:"))
+def lines(texts: Sequence[str], veil: Veil = str) -> list[str]:
+    """Give *texts* in fences, as many and as long as may be passed on (BR-14)."""
+    return [fenced(veil(one), TOLD) for one in texts[:POINTS]]
+
+
+def visible(evidence: Sequence[str], role: Role, veil: Veil = str) -> tuple[str, ...]:
+    """
+    Give what is cited, without what *role* may not see; what was retrieved here everybody may.
+
+    A look-up's citation and an id that the role was given stand as they are; anything else is what
+    somebody wrote, in fences.
+    """
+    if role.evidence is not None:
+        ids = role.evidence
+        return tuple(one for one in evidence if one in ids or _is_citation(one))[:POINTS]
+    return tuple(one if _is_citation(one) else fenced(veil(one), TOLD) for one in evidence[:POINTS])
+
+
+def _is_citation(text: str) -> bool:
+    return CITATION.fullmatch(text) is not None
 
 
 def state_for(role: Role, state: object, field: str = "evidence") -> object:
     """
-    Give the *state* as *role* may see it.
+    Give the *state*, in plain values, as *role* may see it.
 
     Entries of its field *field* that have an `id` which the role may not see are left out.
     """
@@ -208,6 +232,15 @@ def state_for(role: Role, state: object, field: str = "evidence") -> object:
         return given
     entries = cast("Sequence[Any]", listed)
     return {**given, field: [one for one in entries if _may_see(role, one)]}
+
+
+def evidence_ids(state: object, field: str = "evidence") -> frozenset[str]:
+    """Name the entries of the field *field* of a *state* in plain values."""
+    given: Any = state
+    listed: Any = given.get(field) if isinstance(state, Mapping) else None
+    entries: list[Any] = cast("Any", listed) if isinstance(listed, list) else []
+    ids: list[Any] = [one["id"] for one in entries if isinstance(one, dict) and "id" in one]
+    return frozenset(one for one in ids if isinstance(one, str) and one)
 
 
 def _may_see(role: Role, entry: object) -> bool:

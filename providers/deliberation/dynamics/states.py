@@ -117,6 +117,10 @@ def _has_converged(facts: Facts) -> bool:
     return facts.converged and facts.round >= facts.rules.rounds_min
 
 
+def _has_settled(facts: Facts) -> bool:
+    return facts.settled and facts.round >= facts.rules.rounds_min
+
+
 def _too_many_iterations(facts: Facts) -> bool:
     return facts.iterations >= facts.rules.circuit_breaker_max_iterations
 
@@ -161,7 +165,7 @@ TABLE: tuple[Transition, ...] = (
     Transition("TR-12", R.CHECK, lambda f: f.seen and not f.converged, R.BREAKER, "loop"),
     Transition("TR-13", R.CHECK, _too_many_refinements, R.BREAKER, "max_refinements"),
     Transition("TR-14", R.CHECK, lambda f: f.round >= f.rules.rounds_max, R.BREAKER, "max_rounds"),
-    Transition("TR-15", R.CHECK, lambda f: f.settled, R.SYNTHESIS, "settled"),
+    Transition("TR-15", R.CHECK, _has_settled, R.SYNTHESIS, "settled"),
     Transition("TR-16", R.CHECK, _always, R.ROUND),
     Transition("TR-05", R.BREAKER, lambda f: f.cancelled, R.CANCELLED),
     Transition("TR-17", R.BREAKER, _always, R.SYNTHESIS),

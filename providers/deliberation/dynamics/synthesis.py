@@ -13,15 +13,18 @@ from typing import Any, cast
 
 import msgspec
 
-from ..drafts import fenced
+from ..drafts import POINTS, fenced
 from ..measures.votes import weighted
+from ..roles import Role
 from ..scopes import CALLER
 from .briefs import SUMMARY
+from .citing import founded
+from .critiques import SOMEBODY, shown
 from .hall import Hall
-from .minutes import Synthesis
+from .minutes import Held, Synthesis
 from .penalties import adjusted
 from .schemas import CRITERIA, Summary
-from .stands import TOLD, Stand, Stands
+from .stands import TOLD, Stand, Stands, Veil, lines, state_for, visible
 
 REDUCED = "REDUCED BY TIMEOUT"
 
@@ -137,11 +140,12 @@ async def summarised(hall: Hall, made: Synthesis) -> Synthesis:
     """
     if hall.synthesizer is None or made.tags:
         return made
+    role = hall.synthesizer.role
     wanted = hall.wanted(
         hall.synthesizer,
         "synthesis",
         SUMMARY,
-        {"case": hall.state, **account(hall, made)},
+        {"case": state_for(role, hall.state), **account(hall, made, role)},
         (Summary, None),
         closing=True,
     )
@@ -149,7 +153,8 @@ async def summarised(hall: Hall, made: Synthesis) -> Synthesis:
     if not turn.usable or turn.said is None:
         hall.transcript.note(f"no account was written: {turn.reason.value}")
         return made
-    return msgspec.structs.replace(made, summary=turn.said["summary"])
+    summary = founded(turn.said["summary"], hall.retrieval.known)
+    return msgspec.structs.replace(made, summary=summary)
 
 
 def _seconds(hall: Hall) -> float:
@@ -161,25 +166,14 @@ def _seconds(hall: Hall) -> float:
     return min(own, left / 2 if scope.limit == CALLER else left)
 
 
-def account(hall: Hall, made: Synthesis) -> Mapping[str, Any]:
-    """Give the debate as those are shown it who judge or tell it: no names, models or vendors."""
+def account(hall: Hall, made: Synthesis, role: Role) -> Mapping[str, Any]:
+    """
+    Give the debate as those are shown it who judge or tell it: no names, models or vendors.
+
+    Last positions, and how they came about, round by round; evidence as far as *role* may see it.
+    """
     labels = {name: f"role {at}" for at, name in enumerate(hall.stands, start=1)}
-    positions = [
-        {
-            "label": labels[name],
-            "round": one.round,
-            "recommendation": one.recommendation,
-            "position": fenced(one.position),
-            "premises": [fenced(each, TOLD) for each in one.premises],
-            "risks": [fenced(each, TOLD) for each in one.risks],
-            "timing": fenced(one.timing, TOLD),
-            "evidence": list(one.evidence),
-            "confidence": one.confidence,
-            "divergences": [_labelled(each, labels) for each in one.divergences],
-        }
-        for name, one in hall.stands.items()
-    ]
-    check = hall.check or {}
+    check, veil = hall.check or {}, hall.veil(role)
     return {
         "recommendation": made.recommendation,
         "tied": list(made.tied),
@@ -188,10 +182,52 @@ def account(hall: Hall, made: Synthesis) -> Mapping[str, Any]:
         "convergence": check.get("score"),
         "agreed": list(made.consensus),
         "open": list(check.get("open", ())),
-        "positions": positions,
+        "positions": [_position(one, labels, role, veil) for one in hall.stands.values()],
+        "history": [_round(held, labels, veil) for held in hall.rounds],
     }
 
 
-def _labelled(one: Mapping[str, Any], labels: Mapping[str, str]) -> Mapping[str, Any]:
-    label = labels.get(one["label"], one["label"])
-    return {**one, "label": label, "point": fenced(one["point"], TOLD)}
+def _position(one: Stand, labels: Mapping[str, str], role: Role, veil: Veil) -> Mapping[str, Any]:
+    return {
+        "label": labels[one.member],
+        "round": one.round,
+        "recommendation": one.recommendation,
+        "position": fenced(veil(one.position)),
+        "premises": lines(one.premises, veil),
+        "risks": lines(one.risks, veil),
+        "timing": fenced(veil(one.timing), TOLD),
+        "evidence": list(visible(one.evidence, role, veil)),
+        "confidence": one.confidence,
+        "divergences": [_labelled(each, labels, role, veil) for each in one.divergences[:POINTS]],
+    }
+
+
+def _labelled(
+    one: Mapping[str, Any], labels: Mapping[str, str], role: Role, veil: Veil
+) -> Mapping[str, Any]:
+    return {
+        **one,
+        "label": labels.get(one["label"], SOMEBODY),
+        "point": fenced(veil(one["point"]), TOLD),
+        "evidence": list(visible(one["evidence"], role, veil)),
+    }
+
+
+def _round(held: Held, labels: Mapping[str, str], veil: Veil) -> Mapping[str, Any]:
+    """Tell how a round went: where each role stood, and what it made of the others (DD-30)."""
+    check = held.check or {}
+    return {
+        "round": held.number,
+        "convergence": check.get("score"),
+        "open": list(check.get("open", ())),
+        "unheard": len(held.silent),
+        "said": [
+            {
+                "label": labels[name],
+                "recommendation": one.recommendation,
+                "confidence": one.confidence,
+                **shown(held.critiques[name], labels, veil),
+            }
+            for name, one in sorted(held.fresh.items())
+        ],
+    }

@@ -66,15 +66,17 @@ async def escalation(hall: Hall, *, critical: bool) -> Mapping[str, Any]:
     assert hall.synthesis is not None
     rules, risk, check = hall.rules, hall.risk, hall.check
     confidence, applies = hall.synthesis.confidence.value, hall.applies
+    value, currency = _stake(hall)
 
     def state() -> Mapping[str, Any]:
         return {
             "convergence": None if check is None else check["score"],
+            "diverged": check is not None and check["verdict"] == "DIVERGED",
             "applies": applies,
             "quorum": not applies or (check is not None and check["score"] is not None),
             "confidence": confidence,
-            "value": risk.known(rules.value_currency),
-            "currency": rules.value_currency,
+            "value": value,
+            "currency": currency,
             "irreversible": risk.irreversible,
             "critical_divergence": critical,
             "out_of_scope": risk.out_of_scope,
@@ -93,6 +95,15 @@ async def escalation(hall: Hall, *, critical: bool) -> Mapping[str, Any]:
         }
 
     return await hall.verdict("DEBATE_ESCALATION", state, "route", "route")
+
+
+def _stake(hall: Hall) -> tuple[float | None, str]:
+    """Give the amount in the bound's currency, or in its own, which is said so (AM-33)."""
+    bound, told = hall.rules.value_currency, hall.risk.value
+    known = hall.risk.known(bound)
+    if known is not None or told is None or not told.currency.strip():
+        return known, bound
+    return told.amount, told.currency
 
 
 async def council(

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from .agreement import pairwise
 from .weights import finite
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -54,12 +53,18 @@ def fleiss_kappa(items: Sequence[Sequence[Hashable]]) -> Fleiss:
     raters = {len(item) for item in items}
     if len(raters) != 1 or min(raters) < 2:  # noqa: PLR2004 - a pair
         raise ValueError(f"{sorted(raters)} raters: the same number on each item, at least two")
-    observed = statistics.fmean(map(pairwise, items))
+    observed = statistics.fmean(map(_pairs, items))
     counts = Counter(label for item in items for label in item)
     total = counts.total()
     chance = math.fsum(c * c for c in sorted(counts.values())) / (total * total)
     kappa = math.nan if chance == 1.0 else (observed - chance) / (1.0 - chance)
     return Fleiss(kappa, observed, chance)
+
+
+def _pairs(labels: Sequence[Hashable]) -> float:
+    """Share of pairs of raters that agree: the P of one item."""
+    n = len(labels)
+    return sum(c * (c - 1) for c in sorted(Counter(labels).values())) / (n * (n - 1))
 
 
 def krippendorff_alpha(

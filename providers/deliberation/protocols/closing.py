@@ -85,7 +85,7 @@ def concluded(
         "estimates": estimates,
         "aggregate": form.aggregate(estimates, terms),
         "stale": tuple(sorted(now.stale)),
-        "stop": StopReason.NO_QUORUM if status == "no_quorum" and stop in RULED else stop,
+        "stop": _stop(stop, status),
         "agreed": form.agreed(estimates, terms.agreement),
         "status": status,
         "responded": len(given),
@@ -115,6 +115,14 @@ def _told(sitting: Sitting) -> dict[str, Any]:
         "notes": tuple(sitting.notes),
         **msgspec.structs.asdict(spent(sitting.turns)),
     }
+
+
+def _stop(stop: StopReason, status: Status) -> StopReason:
+    """Let the reason fit the status: one estimate may be a quorum, and is nobody to debate with."""
+    if status == "no_quorum" and stop in RULED:
+        return StopReason.NO_QUORUM
+    alone = stop is StopReason.NO_QUORUM and status != "no_quorum"
+    return StopReason.MAX_ROUNDS if alone else stop
 
 
 def _status(sitting: Sitting, stop: StopReason, responded: int, *, stale: bool) -> Status:

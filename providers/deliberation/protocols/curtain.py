@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ....gateway.state import frozen
 from ..drafts import fenced
 from .packets import Packet
+from .vendors import spoken, unnamed, vendors_of, written
 
 __all__ = ["Curtain", "label"]
 
@@ -23,15 +25,6 @@ HIDDEN_NAME = "[a member]"
 HIDDEN_ITEM = "[not shown]"
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-MODELS = re.compile(
-    r"\b(?:chat)?gpt(?:[-\s]?[\w.]+)?\b|\b(?:claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok)"
-    r"(?:[-\s]?[\d][\w.\-]*)?\b|\b(?:openai|anthropic|deepmind|xai|jev|openrouter|litellm)\b",
-    re.IGNORECASE,
-)
-"""Families and vendors by which a model speaks of itself, whatever it is served as."""
-
-SHORT = 3  # letters: below, a model's name cannot be told from a word
 
 
 class Curtain(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +35,8 @@ class Curtain(msgspec.Struct, frozen=True, kw_only=True):
         seed: Permutes labels and orders; the same seed gives the same ones.
         case: What the deliberation is about, by its hash.
         names: What members are called, as providers and as models; taken out of their texts.
+        vendors: Words for the vendors and families of this panel's models.
+        about: What it is about, in lower case: whoever is named there is no member.
         items: Ids of all evidence.
 
     """
@@ -49,11 +44,20 @@ class Curtain(msgspec.Struct, frozen=True, kw_only=True):
     seed: str
     case: str
     names: tuple[str, ...] = ()
+    vendors: frozenset[str] = frozenset()
+    about: str = ""
     items: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, packet: Packet, case: str, seed: str, *, names: Iterable[str], served: Iterable[str]
+        cls,
+        packet: Packet,
+        case: str,
+        seed: str,
+        *,
+        names: Iterable[str],
+        served: Iterable[str],
+        about: str = "",
     ) -> Curtain:
         """
         Draw the curtain for *packet*.
@@ -65,12 +69,22 @@ class Curtain(msgspec.Struct, frozen=True, kw_only=True):
             names: What members and their providers are called; those that are plain words stay
                 in texts, where they most likely are one.
             served: The models that have answered by now.
+            about: What else is in question, beside the packet.
 
         """
-        said = {name for name in names if not name.isidentifier()}
-        said |= {name for name in served if len(name) >= SHORT}
+        called, models = set(names), set(served)
+        said = {name for name in called if not name.isalpha()} | spoken(models)
         items = {item.id for item in packet.items}
-        return cls(seed=seed, case=case, names=_longest_first(said), items=_longest_first(items))
+        said -= items
+        texts = (packet.subject, packet.question, *(item.text for item in packet.items))
+        return cls(
+            seed=seed,
+            case=case,
+            names=_longest_first(said),
+            vendors=vendors_of(called | models),
+            about="\n".join((*texts, frozen(packet.state)[1], about)).lower(),
+            items=_longest_first(items),
+        )
 
     def digest(self, *words: str) -> str:
         """Give a number that nobody can foretell without the seed, the same in every process."""
@@ -82,16 +96,20 @@ class Curtain(msgspec.Struct, frozen=True, kw_only=True):
         order = sorted(members, key=lambda one: (self.digest(str(round), reader, one), one))
         return {label(at): member for at, member in enumerate(order)}
 
-    def drawn(self, text: str, seen: Iterable[str]) -> str:
+    def bare(self, text: str, seen: Iterable[str]) -> str:
         """Take out of a peer's *text* who it is and which evidence its reader may not see."""
         visible = frozenset(seen)
         for name in self.names:
-            text = _without(text, name, HIDDEN_NAME, re.IGNORECASE)
-        text = MODELS.sub(HIDDEN_NAME, text)
+            text = re.sub(written(name), HIDDEN_NAME, text, flags=re.IGNORECASE)
+        text = unnamed(text, HIDDEN_NAME, self.vendors, self.about)
         for item in self.items:
             if item not in visible and item in text:
-                text = _without(text, item, HIDDEN_ITEM)
-        return fenced(text, CAP)
+                text = re.sub(rf"(?<!\w){re.escape(item)}(?!\w)", HIDDEN_ITEM, text)
+        return text
+
+    def drawn(self, text: str, seen: Iterable[str]) -> str:
+        """Do so, and put it between fences."""
+        return fenced(self.bare(text, seen), CAP)
 
 
 def label(at: int) -> str:
@@ -102,7 +120,3 @@ def label(at: int) -> str:
 
 def _longest_first(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda one: (-len(one), one)))
-
-
-def _without(text: str, word: str, put: str, flags: int = 0) -> str:
-    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", put, text, flags=flags)

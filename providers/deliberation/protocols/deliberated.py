@@ -45,7 +45,7 @@ class Deliberated(msgspec.Struct, frozen=True, kw_only=True):
         committee: Name of the panel.
         packet: Hash of the evidence.
         assignment: Member → provider.
-        rounds: Rounds that were run.
+        rounds: Rounds that were run; one in which nobody could be asked any more was not.
         planned: Rounds that were specified beforehand.
         turns: All turns, step by step, in the panel's order within a step.
         estimates: Member → final estimate, in the form's shape: what was aggregated.

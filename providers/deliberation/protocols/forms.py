@@ -71,8 +71,12 @@ class Form(Protocol):
         """Whether estimates lie within *bound* of each other."""
         ...
 
-    def moved(self, before: Estimates, after: Estimates) -> bool:
-        """Whether somebody's movement must count although the dispersion does not tell it."""
+    def moved(self, before: Estimates, after: Estimates, tolerance: float) -> bool:
+        """
+        Whether somebody's movement must count although the dispersion does not tell it.
+
+        Where numbers are compared, *tolerance* is the share of their range that is none.
+        """
         ...
 
     def flags(self, estimate: Any, packet: Packet, allowed: frozenset[str]) -> tuple[str, ...]:  # noqa: ANN401

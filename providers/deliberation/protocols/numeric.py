@@ -98,7 +98,7 @@ class Numeric(msgspec.Struct, frozen=True, kw_only=True):
         spread = self.spread(estimates)
         return spread is not None and spread["dispersion"] <= bound
 
-    def moved(self, before: Estimates, after: Estimates) -> bool:
+    def moved(self, before: Estimates, after: Estimates, tolerance: float) -> bool:
         """No: the rule for numbers is about their dispersion alone."""
         return False
 

@@ -95,6 +95,9 @@ async def _run(sitting: Sitting, member: Member) -> StopReason:
         sitting.note("no self-refine chain: no valid sample, or nothing left to spend on it")
         return stop or StopReason.ERROR
     await _refine(sitting, msgspec.structs.replace(member, name=REFINED), first)
+    if not sitting.asked(1):
+        sitting.rounds = 0
+        sitting.note("no self-refine chain: nothing left to spend on it")
     return sitting.cut or StopReason.MAX_ROUNDS
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from ....gateway.errors import DeclarationError
 from ..floor import Floor
+from ..measures.dispersion import should_stop
 from ..panel import Member
 from ..scopes import Scope
 from ..turns import Turn
 from .briefs import Brief
 from .curtain import Curtain
-from .deliberated import Latest, latest, ran_out
+from .deliberated import UNASKED, Latest, latest, ran_out
 from .forms import Form
 from .packets import Packet, content_hash, role_view, visible_ids
-from .stopping import Checkpoint, StopReason, checkpoint
+from .stopping import Checkpoint, StopReason
 from .terms import Terms
 from .verification import Flags
 
@@ -100,6 +99,7 @@ class Sitting:
             self.terms.seed,
             names=names - {member.role.name for member in self.everybody},
             served={turn.model for turn in self.turns},
+            about=repr(self.form),
         )
 
     def round_scope(self) -> Scope:
@@ -126,6 +126,10 @@ class Sitting:
         if turn.usable and estimate is None:
             self.note(f"off_scale: {turn.member} in round {turn.round}")
         return estimate
+
+    def asked(self, since: int) -> bool:
+        """Whether anybody was asked anything from round *since* on."""
+        return any(turn.round >= since and UNASKED not in turn.notes for turn in self.turns)
 
     def now(self) -> Latest:
         """Say where the members stand."""
@@ -191,24 +195,26 @@ class Sitting:
 
     def _moved(self, before: Latest | None, after: Latest) -> Checkpoint:
         """
-        Compare a round's two ends, of those who answered in it.
+        Compare a round's two ends: of all who stand, and of those who answered in it.
 
-        An estimate that was only carried along did not stay: it must not look settled.
+        Where somebody joined or was dropped, the two ends are of different panels, and nothing
+        is stable. An estimate that was only carried along did not stay: it must not look
+        settled, so that the others have to be stable without it, too.
         """
         agreed = self.form.agreed(after.estimates, self.terms.agreement)
-        if before is None:
+        if before is None or before.estimates.keys() != after.estimates.keys():
             return Checkpoint(agreed=agreed)
-        fresh = [one for one in after.estimates if one in before.estimates.keys() - after.stale]
-        old = {one: before.estimates[one] for one in fresh}
-        new = {one: after.estimates[one] for one in fresh}
-        found = checkpoint(
-            _dispersion(self.form.spread(old)),
-            _dispersion(self.form.spread(new)),
-            agreed=agreed,
-            tolerance=self.terms.tolerance,
-        )
-        moved = self.form.moved(old, new)
-        return msgspec.structs.replace(found, stable=found.stable and not moved)
+        fresh = after.estimates.keys() - after.stale
+        stays = self._stays(before, after, after.estimates) and self._stays(before, after, fresh)
+        return Checkpoint(stable=stays, agreed=agreed)
+
+    def _stays(self, before: Latest, after: Latest, of: Collection[str]) -> bool:
+        """Whether the members *of* a panel lie as far apart as before, none having moved."""
+        old = {name: one for name, one in before.estimates.items() if name in of}
+        new = {name: one for name, one in after.estimates.items() if name in of}
+        tolerance = self.terms.tolerance
+        was, now = (_dispersion(self.form.spread(one)) for one in (old, new))
+        return should_stop(was, now, tolerance) and not self.form.moved(old, new, tolerance)
 
     def _stopped(self, found: Checkpoint) -> StopReason | None:
         """Act on the stopping rule, or remember that it would have been acted on."""

@@ -1,4 +1,4 @@
-"""Why a deliberation ended, and when its members no longer move: stable is not yet agreed."""
+"""Why a deliberation ended, and when it may: stable is not yet agreed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..measures.dispersion import should_stop
-
-__all__ = ["TOLERANCE", "Checkpoint", "StopReason", "checkpoint"]
+__all__ = ["TOLERANCE", "Checkpoint", "StopReason"]
 
 TOLERANCE = 0.01  # of the previous dispersion; "moves < 1 %"
 
@@ -34,7 +32,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     What a round's end looks like.
 
     Attributes:
-        stable: The dispersion moved by less than the tolerance.
+        stable: The panel is the same, and its dispersion moved by less than the tolerance.
         agreed: The estimates lie within the agreement bound.
 
     """
@@ -53,20 +51,3 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
         if not self.stable:
             return None
         return StopReason.AGREED if self.agreed else StopReason.SETTLED
-
-
-def checkpoint(
-    previous: float | None, current: float | None, *, agreed: bool, tolerance: float = TOLERANCE
-) -> Checkpoint:
-    """
-    Judge a round by the dispersion before and after it, of the members who moved or could have.
-
-    Args:
-        previous: Dispersion before the round; None: undefined, which never stops.
-        current: Dispersion after it, of the same members.
-        agreed: Whether all current estimates lie within the agreement bound.
-        tolerance: Share of *previous* that counts as no movement.
-
-    """
-    stable = should_stop(previous, current, tolerance)
-    return Checkpoint(stable=stable, agreed=agreed)

@@ -53,8 +53,8 @@ async def structured_debate(
         **settings: The fields of `Terms`.
 
     Raises:
-        DeclarationError: No debater, two of one name, a skeptic that nobody speaks for, or a
-            setting out of range.
+        DeclarationError: No debater, two of one name, a skeptic that nobody speaks for or that
+            is among the `weights`, or a setting out of range.
         CancelledError: The caller gave up; the transcript holds what was finished.
         Mismatch: The floor's transcript is of something else.
 
@@ -95,6 +95,9 @@ def _seats(panel: Sequence[Member], terms: Terms) -> tuple[tuple[Member, ...], M
 
 
 def _weighing(terms: Terms, judge: Member | None) -> Terms:
+    """Put the skeptic's weight beside the others'; two that differ are refused."""
+    if judge is not None and judge.name in (terms.weights or {}):
+        raise DeclarationError(f"what {judge.name!r} weighs, as a skeptic, is `skeptic_weight`")
     if judge is None or (terms.weights is None and terms.skeptic_weight in (0.0, 1.0)):
         return terms
     weights = {**(terms.weights or {}), judge.name: terms.skeptic_weight}
@@ -119,6 +122,9 @@ async def _rounds(sitting: Sitting) -> StopReason:
             return StopReason.NO_QUORUM
         sitting.rounds = number
         await _Round(sitting, before).run()
+        if sitting.cut is not None and not sitting.asked(number):
+            sitting.rounds = number - 1  # a round in which nobody was asked was none
+            return sitting.cut
         if (stop := sitting.check(before)) is not None:
             return stop
     return StopReason.MAX_ROUNDS

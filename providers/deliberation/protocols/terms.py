@@ -63,7 +63,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         on_failed_revision: `carry` keeps a member's earlier estimate, marked stale; `drop`
             leaves the member out until a revision succeeds.
         pool: How quantiles are aggregated; members that are too narrow want the linear pool.
-        weights: Member → weight, 1 for those left out.
+        weights: Member → weight, 1 for those left out; a skeptic's is `skeptic_weight`.
         weighted_intervals: Whether the weights apply to the intervals, too.
         quorum: Fewest estimates of a result that counts; None: two, and half of the members.
         describe_roles: Show each row's role description in the table; names, vendors and models

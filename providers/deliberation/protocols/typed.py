@@ -21,6 +21,7 @@ from .terms import Terms
 __all__ = ["Typed"]
 
 FEW = 2  # answers that can lie apart
+NEAR = 1e-9  # room for rounding
 
 
 class Typed(msgspec.Struct, frozen=True):
@@ -108,12 +109,18 @@ class Typed(msgspec.Struct, frozen=True):
         gated = [name for name in chosen if not self.questions[name].advisory]
         return all(len(set(self._values(name, estimates))) <= 1 for name in gated)
 
-    def moved(self, before: Estimates, after: Estimates) -> bool:
-        """Whether anybody changed its mind: two who swap leave every share as it was."""
+    def moved(self, before: Estimates, after: Estimates, tolerance: float) -> bool:
+        """
+        Whether anybody changed its mind: two who swap leave every share as it was.
+
+        A score has moved where that was more than *tolerance* of its range, because hardly any
+        model gives the same one twice; what is only advisory moves nothing.
+        """
         return any(
-            self.plain(before[member]) != self.plain(one)
+            _moved(question, before[member].get(name), one.get(name), tolerance)
             for member, one in after.items()
-            if member in before
+            for name, question in self.questions.items()
+            if member in before and not question.advisory
         )
 
     def flags(
@@ -132,3 +139,11 @@ class Typed(msgspec.Struct, frozen=True):
             return {"median": statistics.median(map(float, values)) if values else None}
         counts = Counter(str(value) for value in values)
         return {"counts": dict(sorted(counts.items()))}
+
+
+def _moved(question: Question, before: Answer | None, after: Answer | None, share: float) -> bool:
+    old, new = (None if one is None else one.value for one in (before, after))
+    if not isinstance(question, Score) or old is None or new is None:
+        return old != new
+    bound = share * (question.high - question.low)
+    return abs(float(new) - float(old)) > bound + NEAR

@@ -6,7 +6,6 @@ Flags are facts about an estimate, not verdicts on it: its member is told, and m
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, cast
@@ -14,6 +13,7 @@ from typing import Literal, cast
 import msgspec
 
 from ....gateway.state import frozen
+from .numerals import Numeral, numerals
 from .packets import Packet
 from .schemas import Estimate, crossing, quantiles_of
 
@@ -23,10 +23,7 @@ SMALL = 10  # counting words: "two of 3 reasons" quotes nothing
 ABSURD = 100.0  # times the largest number in the evidence, or below the smallest by as much
 NEAR = 1e-9  # relative; what rounding does to a number that is quoted
 
-_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d(?:[\d.,']*\d)?(?:\s?(?:[kKmM](?![\w])|%))?")
-_FACTORS = {"k": 1e3, "m": 1e6, "%": 1.0}
-
-Outcome = Literal["new", "persists", "fixed"]
+Outcome = Literal["new", "persists", "fixed", "dropped"]
 
 
 class Flagged(msgspec.Struct, frozen=True):
@@ -37,7 +34,8 @@ class Flagged(msgspec.Struct, frozen=True):
         round: The round whose estimate was checked.
         member: Whose.
         flag: As `verify_evidence` words it.
-        outcome: `new`, `persists` since the last check, or `fixed` since then.
+        outcome: `new`, `persists` since the last check, `fixed` since then, or `dropped`: the
+            estimate that it was raised against no longer stands, so that nothing was mended.
 
     """
 
@@ -64,12 +62,17 @@ class Flags:
         return self.standing.get(member, ())
 
     def replace(self, round: int, found: Mapping[str, Sequence[str]]) -> None:  # noqa: A002 - a debate's word
-        """Put *found* in place of what stood, and remember what changed."""
+        """
+        Put *found* in place of what stood, and remember what changed.
+
+        Who has an estimate is in *found*, if only with no flags.
+        """
         for member in sorted({*self.standing, *found}):
             before, now = self.of(member), tuple(found.get(member, ()))
             self.history += [Flagged(round, member, flag, _since(flag, before)) for flag in now]
             gone = [flag for flag in before if flag not in now]
-            self.history += [Flagged(round, member, flag, "fixed") for flag in gone]
+            how: Outcome = "fixed" if member in found else "dropped"
+            self.history += [Flagged(round, member, flag, how) for flag in gone]
         self.standing = {member: tuple(flags) for member, flags in found.items() if flags}
 
     @property
@@ -119,13 +122,15 @@ def _quoted(estimate: Estimate, packet: Packet, seen: frozenset[str]) -> list[st
     """Numbers of the rationale that neither the evidence nor the estimate itself holds."""
     own = [estimate.point_estimate, *quantiles_of(estimate)]
     known = [*own, *_evidence(packet, seen)]
-    flags: list[str] = []
-    for token in dict.fromkeys(_NUMBER.findall(_uncited(estimate.rationale, packet))):
-        readings = _readings(token)
-        small = all(one == int(one) and abs(one) <= SMALL for one in readings)
-        if not small and not any(_near(one, other) for one in readings for other in known):
-            flags.append(f"number_not_in_evidence: {token.strip()[:30]}")
-    return flags
+    said = numerals(_uncited(estimate.rationale, packet))
+    unknown = [one.text[:30] for one in said if not _known(one, known)]
+    return [f"number_not_in_evidence: {text}" for text in dict.fromkeys(unknown)]
+
+
+def _known(said: Numeral, known: Sequence[float]) -> bool:
+    if said.counts(SMALL) or any(_near(one, other) for one in said.readings for other in known):
+        return True
+    return bool(said.parts) and all(_known(part, known) for part in said.parts)
 
 
 def _shape(estimate: Estimate) -> list[str]:
@@ -157,7 +162,7 @@ def _evidence(packet: Packet, seen: frozenset[str]) -> list[float]:
 
 def _numbers(value: object) -> list[float]:
     if isinstance(value, str):
-        return [one for token in _NUMBER.findall(value) for one in _readings(token)]
+        return [one for found in numerals(value) for one in found.all]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return [float(cast("float", value))] if is_number else []
 
@@ -179,16 +184,6 @@ def _uncited(text: str, packet: Packet) -> str:
     for one in sorted((item.id for item in packet.items), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", " ", text)
     return text
-
-
-def _readings(token: str) -> list[float]:
-    """Read a number as written in English and in Portuguese: 1.234 is both 1234 and 1.234."""
-    text = token.strip()
-    factor = _FACTORS.get(text[-1].lower(), 1.0)
-    digits = text.rstrip("kKmM% ").replace("'", "")
-    forms = {digits.replace(",", ""), digits.replace(".", "").replace(",", ".")}
-    read = [float(one) * factor for one in sorted(forms) if one.count(".") <= 1]
-    return [one for one in read if math.isfinite(one)]  # no number is too long to be written
 
 
 def _near(one: float, other: float) -> bool:
