@@ -162,7 +162,7 @@ class Asked(Hearing):
         once_for = Once.of(once, _named(point))
         host = Hosted(subject=subject, within=within, once=once_for, carries=True)
         wiring, _, asked = self._resolved(point, ask)
-        host = host.at(asked, ask, calculates=False)
+        host = host.at(asked, ask, wiring.telemetry, calculates=False)
         wired = self._touching(wiring, asked, host.once)
         if wired is None:
             return Consultation(wiring, untouched_case(wiring, asked, host))

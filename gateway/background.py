@@ -241,9 +241,7 @@ def _outcome(job: Job, attempt: Attempt) -> Outcome:
     case = job.case
     try:
         return held(case, outcome_of(attempt.answers))
-    except Unfit as why:
-        if case.unfit is not None:
-            case.unfit(why)
+    except Unfit:  # it is told, and only its row can say so too
         return None
 
 

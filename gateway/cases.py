@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from .answers import Reply
-from .calculators import Unfit
 from .errors import DeclarationError, JournalDown, SetupError
 from .gates import Gate
 from .plugins import Call
 from .points import DecisionPoint
-from .questions import Ask, Outcome
+from .questions import Ask, Outcome, Question
 from .records import Attempt, Exposure
 from .register import Register
 from .resilience import Lane
@@ -23,6 +22,10 @@ from .steps import AskProvider
 if TYPE_CHECKING:
     from .caching import Cache
     from .inbox.inbox import Inbox
+
+
+Rule: TypeAlias = Callable[[Mapping[str, Question], Outcome], Outcome]
+"""What was asked, a provider's outcome → the outcome that counts."""
 
 
 class Once(msgspec.Struct, frozen=True):
@@ -121,9 +124,8 @@ class Case(msgspec.Struct, kw_only=True):
         once: The call whose decision stands from now on; None: it is made anew each time.
         closes: Without a fallback too it ends as the point does in doubt, not in `NoAnswer`.
         stands: It was decided before, and nothing of it is told again.
-        rule: A provider's outcome → the one that counts; None: the same.
-        unfit: Is told where the point's own functions make no answer of an outcome; None where it
-            has none.
+        rule: What was asked, a provider's outcome → the one that counts; None: the same. It
+            raises `Unfit` where that is no answer.
         escalated: What a provider that was asked said of why a person should decide, as plain
             JSON; None: none said so.
         inbox: Where questions wait for a person; None where they wait nowhere.
@@ -160,8 +162,7 @@ class Case(msgspec.Struct, kw_only=True):
     once: Once | None = None
     closes: bool = False
     stands: bool = False
-    rule: Callable[[Outcome], Outcome] | None = None
-    unfit: Callable[[Unfit], None] | None = None
+    rule: Rule | None = None
     escalated: Mapping[str, Any] | None = None
     inbox: Inbox | None = None
     put: bool = False

@@ -56,10 +56,13 @@ async def run_async(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case)
 
 def _flowing(wiring: Wiring, flow: Callable[[Case], Flow[D]], case: Case) -> Flow[D]:
     """Begin *flow*; what it, or what stood, leaves to a person waits for one."""
-    case.inbox = None if case.call.trial else wiring.keeper.inbox
-    begun = flowing(wiring, flow, case)
+    begun = flow(case) if case.once is None else flowing(wiring, flow, case)
+    inbox = wiring.keeper.inbox
+    if inbox is None or case.call.trial:  # nobody acts on what is on trial
+        return begun
+    case.inbox = inbox
     wants = case.point.on_undecided == "human" or case.once is not None
-    return ended(case, begun) if case.inbox is not None and wants else begun
+    return ended(case, begun) if wants else begun
 
 
 def handed(case: Case, end: D) -> D:

@@ -155,8 +155,8 @@ def _decided(case: Case, provider: str, verdict: Verdict) -> Decision[Any] | Non
             value = case.supplied.write(outcome, verdict.confidence)
         else:
             value = case.write(outcome)
-    except Unfit as why:
-        unfit(case, why)
+    except Unfit:
+        unfit(case)
         return None
     return Decision(value, recorded(case, provider, outcome, verdict))
 

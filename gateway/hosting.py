@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .calculators import After, Calculator, Given, Unfit, state_of
-from .cases import Once, Supplied
+from .calculators import After, Calculator, Given, Unfit, fit, state_of
+from .cases import Once, Rule, Supplied
 from .current import Current
 from .errors import NothingToAsk, SetupError
 from .plugins import Call
 from .points import DecisionPoint
-from .questions import Ask, Outcome
+from .questions import Ask, Outcome, Question
 from .returns import Read, Write, reader
 from .state import State
 from .telemetry import Telemetry
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 Draws = Callable[[Given, Outcome], Any]
 """State and a provider's outcome → the point's value."""
-
-Rule = Callable[[Outcome], Outcome]
-"""A provider's outcome → the outcome that counts."""
 
 
 class Hosted(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +60,14 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
     rule: Rule | None = None
 
-    def at(self, point: DecisionPoint, ask: Ask | State, *, calculates: bool = True) -> Hosted:
+    def at(
+        self,
+        point: DecisionPoint,
+        ask: Ask | State,
+        telemetry: Telemetry,
+        *,
+        calculates: bool = True,
+    ) -> Hosted:
         """
         Give the same with what *point* has of its own: its rule, and its calculator as `current`.
 
@@ -70,41 +75,71 @@ class Hosted(msgspec.Struct, frozen=True, kw_only=True):
             DeclarationError: It calculates, or has a rule, and the state is no mapping.
 
         """
-        own = point.current if self.current is None and calculates else None
-        if point.after is None and own is None:
+        current = point.current if self.current is None and calculates else None
+        if point.after is None and current is None:
             return self
         given = state_of(point.name, ask if self.state is None else self.state)
-        rule = None if point.after is None else partial(ruled, point.after, given)
+        own = Own(telemetry, point.name, given)
+        rule = None if point.after is None else partial(ruled, own, point.after)
         held = msgspec.structs.replace(self, rule=rule)
-        return held if own is None else held.calculating(own, given)
+        return held if current is None else held.calculating(current, own)
 
-    def calculating(self, own: Calculator, state: Given) -> Hosted:
+    def calculating(self, calculator: Calculator, own: Own) -> Hosted:
         """Give the same with a calculator in the place of the host's own path."""
         return msgspec.structs.replace(
             self,
-            current=Current(own.decide, (state,)),
-            read=self.read or own.read,
-            write=self.write or partial(drawn_up, own.write, state),
+            current=Current(calculator.decide, (own.given,)),
+            read=self.read or calculator.read,
+            write=self.write or partial(drawn_up, own, calculator.write),
         )
 
 
-def ruled(after: After, given: Given, outcome: Outcome) -> Outcome:
+class Own(msgspec.Struct, frozen=True):
+    """
+    What a point's own functions are called with, and who is told where they fail.
+
+    Attributes:
+        telemetry: Is told.
+        name: The point's.
+        given: The state.
+
+    """
+
+    telemetry: Telemetry
+    name: str
+    given: Given
+
+    @contextmanager
+    def fitting(self) -> Generator[None]:
+        """
+        Let a fault of such a function be as if nobody had answered.
+
+        Raises:
+            Unfit: It raises, or gives what is no answer; it is told.
+
+        """
+        try:
+            yield
+        except SetupError:
+            raise
+        except Exception as error:
+            self.telemetry.read_failed(self.name, error)
+            raise Unfit from error
+
+
+def ruled(own: Own, after: After, questions: Mapping[str, Question], outcome: Outcome) -> Outcome:
     """
     Hold a provider's outcome to what the point's rule says of this state.
 
     Raises:
-        Unfit: The rule raises.
+        Unfit: The rule raises, or answers something else than was asked.
 
     """
-    try:
-        return after(given, outcome)
-    except SetupError:
-        raise
-    except Exception as error:
-        raise Unfit from error
+    with own.fitting():
+        return fit(questions, after(own.given, outcome), outcome)
 
 
-def drawn_up(write: Draws, given: Given, outcome: Outcome) -> Any:  # noqa: ANN401 - the point's
+def drawn_up(own: Own, write: Draws, outcome: Outcome) -> Any:  # noqa: ANN401 - the point's
     """
     Write a provider's outcome as the point's calculator would have it.
 
@@ -112,18 +147,8 @@ def drawn_up(write: Draws, given: Given, outcome: Outcome) -> Any:  # noqa: ANN4
         Unfit: It cannot.
 
     """
-    try:
-        return write(given, outcome)
-    except SetupError:
-        raise
-    except Exception as error:
-        raise Unfit from error
-
-
-def unfit(wiring: Wiring, point: DecisionPoint, why: Unfit) -> None:
-    """Tell what a function of the point's own raised; current decides as if nobody had answered."""
-    error = why.__cause__
-    wiring.telemetry.read_failed(point.name, error if isinstance(error, Exception) else why)
+    with own.fitting():
+        return write(own.given, outcome)
 
 
 def read_in(point: DecisionPoint, host: Hosted, wiring: Wiring) -> Hosted:

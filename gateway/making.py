@@ -14,7 +14,7 @@ from .cases import Case
 from .chance import new_id
 from .current import Current
 from .errors import DeclarationError, NoJson, SetupError
-from .hosting import Hosted, apart, careful, read_in, ruled, same, told, unfit
+from .hosting import Hosted, Own, apart, careful, read_in, ruled, same, told
 from .plugins import Call
 from .points import DecisionPoint
 from .questions import Ask
@@ -59,7 +59,7 @@ def wrapped_case(wiring: Wiring, wired: Wired, wrapped: Wrapped, given: Argument
             ask = wrapped.build(given, language)
             if point.after is not None:
                 state = state_of(point.name, wrapped.given(given))
-                rule = partial(ruled, point.after, state)
+                rule = partial(ruled, Own(wiring.telemetry, point.name, state), point.after)
         else:
             state = apart(wrapped.given(given))
             supply = supplying(point, state, language, wrapped.read, wrapped.write)
@@ -209,7 +209,6 @@ def _case(
         once=once,
         closes=host.closes,
         rule=host.rule,
-        unfit=partial(unfit, wiring, point) if point.current or point.after else None,
     )
 
 
@@ -239,16 +238,18 @@ def _call(
     subject: str | None,
 ) -> Call:
     plan = wired.plan
-    deadline = within.deadline if within is not None else None
+    deadline = None if within is None else within.deadline
     if plan.deadline is not None and plan.provider != CURRENT:
         own = time.monotonic() + plan.deadline
         deadline = own if deadline is None else min(own, deadline)
+    if within is None:  # almost always, and each further word costs
+        return Call(point=point.name, subject=subject, deadline=deadline, current=current)
     return Call(
         point=point.name,
         subject=subject,
         deadline=deadline,
-        depth=0 if within is None else within.depth + 1,
-        asking=() if within is None else within.asking,
+        depth=within.depth + 1,
+        asking=within.asking,
         current=current,
-        trial=within is not None and within.trial,
+        trial=within.trial,
     )

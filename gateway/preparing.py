@@ -221,7 +221,7 @@ class Preparing(Watched):
         on_undecided: OnUndecided | None = None,
     ) -> tuple[Wiring, Case]:
         wiring, wired, asked = self._resolved(point, ask, on_undecided)
-        host = host.at(asked, ask)
+        host = host.at(asked, ask, wiring.telemetry)
         if host.current is None:
             if asked.on_undecided is not None:
                 self._doubted(wiring, wired)

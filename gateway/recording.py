@@ -9,7 +9,6 @@ import msgspec
 
 from .acceptance import Verdict
 from .answers import Answer, Reply
-from .calculators import Unfit, fit
 from .cases import Case
 from .errors import Reason
 from .gates import Gate
@@ -41,14 +40,12 @@ def held(case: Case, outcome: Outcome) -> Outcome:
     """
     if case.rule is None or case.ask is None:
         return outcome
-    return fit(case.ask.questions, case.rule(outcome), outcome)
+    return case.rule(case.ask.questions, outcome)
 
 
-def unfit(case: Case, why: Unfit) -> None:
-    """Write down that the last answer could not be used, and tell."""
+def unfit(case: Case) -> None:
+    """Write down that the last answer could not be used, which is told already."""
     case.attempts[-1] = msgspec.structs.replace(case.attempts[-1], reason=Reason.UNSUPPORTED)
-    if case.unfit is not None:
-        case.unfit(why)
 
 
 def attempt_of(

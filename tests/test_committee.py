@@ -11,7 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
+import served
 import virtual
 from faulty import ASK, TEAM, Server, Visit, answered, chosen, drops, hangs, replies
 from fences import ROOT
@@ -38,6 +40,7 @@ from pointsman import (
     scripted,
 )
 from pointsman.gateway.answers import Chosen
+from pointsman.gateway.cli.app import app
 from pointsman.gateway.questions import Question
 from pointsman.gateway.records import Shadow
 from pointsman.providers.deliberation import members
@@ -45,6 +48,7 @@ from pointsman.providers.deliberation.committee import CommitteeSettings
 from pointsman.providers.deliberation.committee.rerunning import rerun_committee
 from pointsman.providers.deliberation.replaying import Replay, rerun
 from pointsman.providers.deliberation.transcript import Mismatch, Transcript, read
+from served import asking, running
 from trialling import Kept, Offers
 
 Gateways = Callable[..., Gateway]
@@ -1327,6 +1331,41 @@ def test_without_a_fallback_the_host_learns_why(gateway_of: Gateways) -> None:
         decided(gateway_of(environ, plugins=plugins))
 
     assert told.value.reason is Reason.ABSTAINED
+
+
+def test_a_client_is_told_who_was_missing() -> None:
+    """BR-10: over HTTP; one provider alone has no turnout."""
+
+    class Broken:
+        name, limits = "broken", Limits()
+
+        def answer(self, ask: Ask, call: Call) -> Reply:
+            raise NoAnswer(Reason.TRANSPORT)
+
+    sure = Reply({"team": Chosen("tech", confidence=0.9)})
+    panel = {"told": scripted(sure), "other": scripted(sure), "broken": Broken()}
+    with running({"COMMITTEE_MEMBERS": "told,other,broken"}, **panel) as server:
+        asking_for = {model: asking(model, served.TEAM) for model in ("committee", "told")}
+        said = {
+            model: server.openai(body).json()["provider_metadata"]["pointsman"]
+            for model, body in asking_for.items()
+        }
+
+    missing = {"broken": "transport"}
+    assert said["committee"]["turnout"] == {"responded": 2, "expected": 3, "missing": missing}
+    assert "turnout" not in said["told"]
+
+
+def test_the_command_tells_who_was_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BR-10: also where nobody had an answer that counts."""
+    pytest.importorskip("numpy")
+    monkeypatch.setenv("COMMITTEE_MEMBERS", "local,other=local")
+    monkeypatch.setenv("LOCAL_MIN_CONFIDENCE", "1")
+    question = ("-q", "Which team?", "--options", "billing,tech", "--text", "my router is dead")
+
+    told = CliRunner().invoke(app, ["ask", "team", *question, "--provider", "committee"])
+
+    assert "responded 0 of 2: local low_confidence, other low_confidence" in told.stdout
 
 
 # --- protocols ---------------------------------------------------------------------------

@@ -139,8 +139,8 @@ def _decided(case: Case, said: Resolution, seconds: float) -> Decision[Any] | No
     case.attempts.append(Attempt(provider=HUMAN, seconds=seconds))
     try:
         return Decision(_value(case, said), recorded(case, HUMAN, said.value))
-    except Unfit as why:
-        unfit(case, why)
+    except Unfit:
+        unfit(case)
         return None
 
 

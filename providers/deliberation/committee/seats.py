@@ -85,8 +85,9 @@ def seats_of(setup: Setup, settings: CommitteeSettings) -> Seats:
 
 
 def _minimums(setup: Setup, seats: Seats) -> dict[str, float]:
-    asked = [one for one in seats.everybody if one.provider != CURRENT]
-    return {one.name: setup.settings.own_minimum(one.provider)[0] for one in asked}
+    stands = {CURRENT: _stand_in(setup)}
+    asked = {one.name: stands.get(one.provider, one.provider) for one in seats.everybody}
+    return {name: setup.settings.own_minimum(who)[0] for name, who in asked.items() if who}
 
 
 def _alike(

@@ -57,7 +57,7 @@ class CommitteeSettings(BaseSettings):
         timeout_per_member_seconds: For one ask of a member.
         timeout_seconds: For the whole; the caller's deadline cuts it shorter.
         seed: Orders what members are shown of each other.
-        roles: A JSON file of roles: name → `instructions`, `description`, `evidence`.
+        roles: A TOML file of roles: name → `instructions`, `description`, `evidence`.
         transcripts: A folder that keeps what was said; absent: nothing is kept.
         transcript_texts: What members were shown is kept there, too; then one can be replayed.
 
