@@ -54,16 +54,20 @@ def fit(questions: Mapping[str, Question], outcome: Outcome, said: Outcome) -> O
     """
     if outcome is said:
         return outcome
-    given, before = outcome, said
+    given: Any = outcome
+    before: Any = said
     if len(questions) == 1:
-        given, before = dict.fromkeys(questions, outcome), dict.fromkeys(questions, said)
-    if not isinstance(given, Mapping) or not isinstance(before, Mapping):
+        (name,) = questions
+        given, before = {name: outcome}, {name: said}
+    if not isinstance(given, Mapping):
         raise Unfit
-    if given.keys() != questions.keys():
+    answers = cast("Mapping[str, Any]", given)
+    if answers.keys() != questions.keys():
         raise Unfit
-    for name, one in given.items():
-        left = one is None and (before.get(name) is None or questions[name].advisory)
-        if not left and not may_answer(questions[name], one):
+    for name, question in questions.items():
+        one = answers[name]
+        left = one is None and (question.advisory or before[name] is None)
+        if not left and not may_answer(question, one):
             raise Unfit
     return outcome
 

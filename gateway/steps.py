@@ -107,7 +107,7 @@ class Apart(msgspec.Struct, frozen=True, gc=False):
 
     begin: Callable[[], Future[Any]]
     seconds: float
-    more: Callable[[Future[Any]], float] = no_more
+    more: Callable[[Any], float] = no_more
 
     def sync(self) -> object:
         """Wait for it on the caller's own thread."""

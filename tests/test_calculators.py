@@ -36,7 +36,7 @@ from pointsman import (
 from pointsman.gateway.cli.app import app
 from pointsman.gateway.plugins import Others
 from pointsman.gateway.points import Calculator
-from pointsman.gateway.questions import Outcome
+from pointsman.gateway.questions import Outcome, Question
 from served import Running, running
 from trialling import Kept
 
@@ -358,16 +358,21 @@ def test_without_the_fallback_there_is_no_answer() -> None:
 
 def test_a_rule_may_leave_open_what_was_left_open() -> None:
     """And turn what was said; it may not leave open what counts."""
-    questions = {"may": Predicate("May it?"), "why": Choice("Why?", ["a", "b"], advisory=True)}
+    questions: dict[str, Question] = {
+        "may": Predicate("May it?"),
+        "why": Choice("Why?", ["a", "b"], advisory=True),
+    }
+
+    def ruling(ruled: Any) -> Any:
+        return lambda _, __: ruled
+
     said = {"may": True, "why": "a"}
     for ruled, provider in (
         ({"may": False, "why": None}, "scripted"),
         ({"may": None, "why": "a"}, "current"),
         ({"may": False}, "current"),
     ):
-        point = DecisionPoint(
-            name="TWO", questions={"en": questions}, after=lambda _, __, one=ruled: one
-        )
+        point = DecisionPoint(name="TWO", questions={"en": questions}, after=ruling(ruled))
         gateway = listening()
         with gateway.override({"TWO": scripted(said)}):
             decision = gateway.ask_sync(point, {"n": 1}, current=lambda: said)

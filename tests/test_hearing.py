@@ -631,7 +631,7 @@ def test_who_needs_each_other_to_be_made_is_named() -> None:
             setup.provider(self.other)
             return self
 
-    ring = {"a": Needs("b"), "b": Needs("c"), "c": Needs("b"), "d": Needs("d")}
+    ring: dict[str, Any] = {"a": Needs("b"), "b": Needs("c"), "c": Needs("b"), "d": Needs("d")}
     with pytest.raises(SetupError, match="b → c → b") as raised:
         listening({"DECISION_TEAM_PROVIDER": "a"}, **ring)
     assert [fault.where for fault in raised.value.faults] == ["DECISION_TEAM_PROVIDER"]
@@ -675,7 +675,7 @@ def test_what_a_shadow_asks_on_is_on_trial_too() -> None:
         "DECISION_INNER_PROVIDER": "failing",
         "CURRENT_PROVIDER": "standing",
     }
-    providers = {
+    providers: dict[str, Any] = {
         "listener": Listener(asks),
         "failing": failing,
         "standing": Member(fails=NoAnswer(Reason.TRANSPORT)),

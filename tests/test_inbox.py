@@ -72,6 +72,7 @@ from pointsman.gateway.journal.database import Database
 from pointsman.gateway.journal.store import Store
 from pointsman.gateway.offering import OptionsFrom
 from pointsman.gateway.points import Calculator
+from pointsman.gateway.questions import Question
 from pointsman.gateway.standing.waiters import Waiters, Work
 from pointsman.gateway.steps import Apart
 from served import asking, running
@@ -401,7 +402,7 @@ def test_who_is_asked_within_the_background_asks_no_person_either(
 ) -> None:
     """Nor does what it decides once stand."""
     needed: list[HumanNeeded] = []
-    once = {"subject": "s", "once": ("call-1", 1)}
+    once: dict[str, Any] = {"subject": "s", "once": ("call-1", 1)}
 
     async def asks(gateway: Any, ask: Ask, call: Call) -> None:
         for how in ({"current": lambda: "tech"}, {"current": lambda: "billing", **once}):
@@ -706,7 +707,7 @@ def test_where_no_thread_can_be_begun_nobody_waits_in_vain(monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start)
         with pytest.raises(TimeoutError):
-            watch.wait("one", dict.fromkeys).result(0)
+            watch.wait("one", lambda _: {}).result(0)
 
     assert watch.wait("two", lambda ids: dict.fromkeys(ids, said)).result(30) is said
 
@@ -1109,7 +1110,7 @@ def test_what_is_kept_is_what_the_journal_may_keep(
     assert dict(who.options) == {"ana": brought, "bo": "", "none": "Nobody"}
 
 
-BROUGHT = {
+BROUGHT: dict[str, Question] = {
     "who": Choice("Who?", {"ana": "zq7-option", "bo": ""}),
     "how": Score("How much?", {"low": "zq7-level", "high": ""}),
     "may": Predicate("May it?", true="zq7-true", false="zq7-false"),
