@@ -5,8 +5,9 @@ python examples/debate.py [FOLDER]
 
 The members are functions of this file, each with its own small rules and its own part of the
 evidence, and `local`, the embedded decider (`pip install "pointsman[local]"`). Put a chat model in
-the place of any of them: `COMMITTEE_MEMBERS=chat/fast,…`. The debate's transcript goes to FOLDER;
-`pointsman debate show FILE` reads it to you.
+the place of any of them: `COMMITTEE_MEMBERS=chat/fast,…`. Each debate's transcript goes to FOLDER:
+`pointsman debate show FILE` reads it to you, and `pointsman debate replay FILE` runs it again
+without asking anybody.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ CLAIM = DecisionPoint(
 )
 CLAIMS: tuple[Mapping[str, Any], ...] = (
     {
-        "text": "The pipe under the sink burst and the floor is ruined. The plumber's bill is in.",
+        "text": "The pipe under the sink burst and ruined the floor. The policy covers that, and "
+        "nothing speaks against it: the plumber's bill is in.",
         "amount": 1_400,
         "photos": 5,
         "claims_last_year": 0,
@@ -145,6 +147,11 @@ def told(decision: Decision[Any]) -> str:
     return f"{decision.value:8} {sure}  by {decision.provider}{why}"
 
 
+def kept(folder: Path) -> set[Path]:
+    """List the transcripts that *folder* holds."""
+    return set(folder.glob("*.jsonl"))
+
+
 async def main(folder: Path) -> None:
     """Decide every claim in each way."""
     panel = "policy,fraud,customer"
@@ -158,18 +165,19 @@ async def main(folder: Path) -> None:
             "DECISION_CLAIM_PROVIDER": "debate",
             "DEBATE_MEMBERS": ",".join(f"{one}={one}" for one in panel.split(",")),
             "DEBATE_TRANSCRIPTS": str(folder),
+            "DEBATE_TRANSCRIPT_TEXTS": "true",  # so that the file alone can be replayed
         },
     }
     for claim in CLAIMS:
         print(claim["text"])
+        before = kept(folder)
         for name, variables in ways.items():
             print(f"    {name:20} {told(await decide(claim, **variables))}")
+        for file in kept(folder) - before:
+            print(f"    {'what was said':20} pointsman debate show {file}")
 
 
 if __name__ == "__main__":
     where = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp())
     where.mkdir(parents=True, exist_ok=True)
     asyncio.run(main(where))
-    print("\nWhat was said in the debates:")
-    for file in sorted(where.glob("*.jsonl")):
-        print(f"    pointsman debate show {file}")

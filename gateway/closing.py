@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .runtime import Runtime
     from .telemetry import Telemetry
 
-CLOSING = 5.0  # seconds that a provider may take to close
+CLOSING = 5.0  # seconds for an async close; a sync one cannot be stopped, and is waited for
 
 
 def close_lanes(lanes: Mapping[str, Lane], telemetry: Telemetry, runtime: Runtime) -> None:

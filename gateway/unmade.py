@@ -21,9 +21,9 @@ def circle(making: Sequence[str], variable: str) -> Fault:
 
 def unknown(name: str, variable: str, plugins: Plugins) -> Fault:
     """Say that no plug-in offers the provider *name*, and what could be meant."""
-    installed = sorted({*plugins.offers, CURRENT})
-    import difflib
+    import difflib  # only a wrong name needs it, and every process imports this module
 
+    installed = sorted({*plugins.offers, CURRENT})
     near = difflib.get_close_matches(name, installed, n=1)
     problem = f"no provider {name!r} is installed"
     if plugins.broken:

@@ -983,8 +983,8 @@ OPTIONS = {
     "twice": (("--arms", "right,right"), "named twice"),
     "no panel": (("--arms", "debate"), "need a panel"),
     "one alone": (("--arms", "debate", "--members", "right"), "takes two members"),
-    "unknown member": (("--arms", "independent", "--members", "right,nobody"), "nobody"),
-    "unknown provider": (("--arms", "nobody"), "no such provider"),
+    "unknown member": (("--arms", "independent", "--members", "right,nobody"), "Installed: "),
+    "unknown provider": (("--arms", "nobody"), "no provider 'nobody' is installed"),
     "no content": (
         ("--arms", "placebo", "--members", "right,wrong", "--placebo", "content"),
         "no arm gives them",
@@ -1034,9 +1034,58 @@ def test_the_embedded_decider_alone_is_enough() -> None:
     said = invoke(*words, "--arms", f"{ALL},local")
 
     assert "6 of 6 items" in said
+    assert said.count("local is asked more than once, and says the same each time") == 1
     for name in ALL.split(","):
         assert name in said
     assert "better" not in said
+
+
+def test_an_arm_that_answered_nothing_says_who_was_too_unsure(
+    panel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control whose samples were all unsure is none either."""
+    monkeypatch.setenv("RIGHT_MIN_CONFIDENCE", "0.95")
+    words = ("--question", "q.json", "--members", "right,wrong", "--rounds", "0")
+    said = invoke(cases(2), *words, "--arms", "right,wrong,self_consistency", program=panel)
+
+    k = written()[-1]["k"]
+    assert k > 1
+    for name, many in {"right": 2, "self_consistency": 2 * k}.items():
+        told = f"right was too unsure {many} times; RIGHT_MIN_CONFIDENCE says what counts"
+        assert f"{name} answered nothing: {told}" in said
+    assert "wrong answered nothing" not in said
+    assert "self_consistency: the samples never differed: none of them counts" in said
+
+
+def test_only_who_says_the_same_each_time_is_told_to_be_a_copy(panel: str) -> None:
+    """A function may answer otherwise when it is asked again; `local` cannot."""
+    words = ("--question", "q.json", "--arms", "independent")
+    may = invoke(cases(1), *words, "--members", "right,right", program=panel)
+    roles = ("--members", "local,skeptic=local", "--out", "roles.jsonl")
+    other = invoke(cases(1), *words, *roles, program=panel)
+
+    assert "more than once" not in may
+    assert "more than once" not in other
+
+
+def test_a_transcript_says_what_a_replay_of_it_needs(panel: str) -> None:
+    """The file of `--about` holds what was deliberated on: an item's id and its state."""
+    words = ("--question", "q.json", "--members", "right,wrong", "--transcripts", "kept")
+    invoke(cases(1), *words, "--arms", "independent", program=panel)
+    (path,) = Path("kept").iterdir()
+    about = Path("about.json")
+
+    def replay(what: object, code: int) -> str:
+        about.write_text(json.dumps(what))
+        result = CliRunner().invoke(app, ["debate", "replay", str(path), "--about", str(about)])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result.output
+
+    case = json.loads(Path("cases.jsonl").read_text())
+    for wrong in ({"n": 1}, ["c0"], 7, {"subject": "c0", "items": [{"id": ""}]}):
+        assert '{"subject": "its id", "state": …}' in replay(wrong, 2)
+    assert "not what was deliberated on" in replay({"subject": "c9"}, 2)
+    assert "it comes to the same" in replay({"subject": case["id"], "state": case["state"]}, 0)
 
 
 # --- nothing is said that is not shown -------------------------------------------------------

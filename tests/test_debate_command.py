@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -197,7 +198,7 @@ def test_one_that_was_broken_off_is_shown_as_far_as_it_goes(debate: Path, tmp_pa
     out = "\n".join(shown(path, "show", path.name).out)
 
     assert "defer · confidence 80" in out
-    assert "it was broken off; it can be gone on with" in out
+    assert "it was broken off" in out
     told = shown(path, "verify", path.name, code=2).err
     assert any("line 5: it was not written to its end" in line for line in told)
 
@@ -289,12 +290,15 @@ def test_a_debate_that_was_held_is_shown_and_comes_to_the_same(held: tuple[Path,
     out = "\n".join(shown(whole, "show", whole.name, COLUMNS="80").out)
 
     assert "limit:agent" in out
+    assert re.search(r"^escalated +person$", out, re.MULTILINE)
     assert "how far they agreed" in out
     assert shown(whole, "replay", whole.name).out == ["✓ it comes to the same"]
     assert shown(bare, "replay", bare.name, "--about", about.name).out == ["✓ it comes to the same"]
     told = json.loads("\n".join(shown(whole, "replay", whole.name, "--json").out))
     assert told == {"same": True, "differs": [], "unused": []}
-    assert "only its hash" in shown(bare, "replay", bare.name, code=2).err[0]
+    told = shown(bare, "replay", bare.name, code=2).err[0]
+    assert "only its hash" in told
+    assert "--about state.json" in told
     assert "✗" in shown(bare, "replay", bare.name, "--about", other.name, code=2).err[0]
     assert "No such file" in shown(bare, "replay", bare.name, "--about", "no.json", code=2).err[0]
 
@@ -324,6 +328,17 @@ def test_the_worst_case_is_one_sentence() -> None:
     assert feasible(stages, 100).told() == (
         "round 2 may cut turns off; 120 s at worst do not fit into 100 s"
     )
+
+
+def test_a_debate_that_was_broken_off_says_what_goes_on_with_it(
+    held: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_bytes(b"".join(held[0].read_bytes().splitlines(keepends=True)[:4]))
+
+    out = "\n".join(shown(path, "show", path.name).out)
+
+    assert "it was broken off; `Debate.resumed(…)` goes on with it" in out
 
 
 def test_one_that_was_cancelled_and_resumed_comes_to_the_same(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.providers.deliberation.replaying import rerun
 from pointsman.providers.deliberation.transcript import read
 
 ROOT = Path(__file__).parent.parent
@@ -33,10 +35,13 @@ def run(file: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_three_claims_are_decided_in_three_ways(tmp_path: Path) -> None:
-    """It is offline, and every debate leaves a transcript that holds."""
+    """It is offline, and every debate leaves a transcript that can be replayed from itself."""
     if importlib.util.find_spec("numpy") is None:
         pytest.skip("`local`, one of the deciders, needs numpy")
-    told = run("examples/debate.py", str(tmp_path / "said"))
+    folder = tmp_path / "said"
+    folder.mkdir()
+    (folder / "of-another-run.jsonl").touch()
+    told = run("examples/debate.py", str(folder))
     assert (told.returncode, told.stderr) == (0, "")
     lines = re.findall(
         r"^    (\w[\w ]*?) {2,}(pay|inspect|refuse) +([\d.]*) +by (\w+)(?:   \((.+)\))?$",
@@ -44,6 +49,7 @@ def test_three_claims_are_decided_in_three_ways(tmp_path: Path) -> None:
         re.MULTILINE,
     )
     assert [one[0] for one in lines] == [*WAYS] * 3
+    assert [by for way, _, _, by, _ in lines if "alone" in way].count("local") == 1
     assert all(bool(sure) is not bool(why) for _, _, sure, _, why in lines)
     assert all((by == "current") is bool(why) for _, _, _, by, why in lines)
     debates = [(value, sure, by) for way, value, sure, by, _ in lines if "debate" in way]
@@ -54,7 +60,8 @@ def test_three_claims_are_decided_in_three_ways(tmp_path: Path) -> None:
     ]
     files = re.findall(r"pointsman debate show (.+)$", told.stdout, re.MULTILINE)
     footers = [read(Path(file))[-1].body["state"] for file in files]
-    assert sorted(footers) == ["EMITTED", "EMITTED", "HUMAN"]
+    assert footers == ["EMITTED", "EMITTED", "HUMAN"]  # each below its claim
+    assert all(asyncio.run(rerun(Path(file))).same for file in files)
 
 
 def test_the_benchmark_counts_what_its_server_was_asked() -> None:

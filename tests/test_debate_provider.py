@@ -148,13 +148,17 @@ def test_an_advisory_question_is_left_out() -> None:
     assert decision.record.outcome == {"decision": "invest", "mood": None}
 
 
-def test_a_person_is_an_abstention_with_its_reasons(tmp_path: Path) -> None:
+def test_a_person_is_an_abstention_with_its_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """HUMAN → `abstained`; the fallback decides once, and an inbox is told codes and a path."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept").mkdir()
     functions = trio(ALL, confidence=40)
-    decision = asks(functions, DEBATE_TRANSCRIPTS=str(tmp_path))
+    decision = asks(functions, DEBATE_TRANSCRIPTS="kept")
     assert (first(decision).reason, decision.value) == (Reason.ABSTAINED, "drop")
 
-    made = gateway(functions, DEBATE_TRANSCRIPTS=str(tmp_path), DECISION_FALLBACK_TO_CURRENT="off")
+    made = gateway(functions, DEBATE_TRANSCRIPTS="kept", DECISION_FALLBACK_TO_CURRENT="off")
     provider = made._wiring.lane("debate", "").provider
     with pytest.raises(NoAnswer) as caught:
         run(provider.answer(Ask(CASE, {"decision": INVEST}), Call(point="INVEST")))  # type: ignore[attr-defined]
@@ -162,6 +166,7 @@ def test_a_person_is_an_abstention_with_its_reasons(tmp_path: Path) -> None:
     assert told is not None
     assert told["reasons"] == ["conf<50"]
     assert Path(told["transcript"]).is_file()
+    assert Path(told["transcript"]).is_absolute()
     assert str(told["session"]) in told["transcript"]
     assert "revenue" not in json.dumps(told)
 

@@ -917,9 +917,14 @@ def test_fv_30_readings_of_a_loop(
     states: str, literal: int | None, adjacent: int | None, any_round: int | None
 ) -> None:
     """FV-30, AM-14, AM-15, DD-73: only the last reading sees A-B-A-B."""
-    assert positions.repeated(states, counter=2) == literal
-    assert positions.repeated(states) == adjacent
-    assert positions.revisited(states) == any_round
+
+    def first(reading: Callable[..., bool], **how: int) -> int | None:
+        rounds = range(1, len(states) + 1)
+        return next((n for n in rounds if reading(states[:n], **how)), None)
+
+    assert first(positions.repeated, repeats=3) == literal
+    assert first(positions.repeated) == adjacent
+    assert first(positions.revisited) == any_round
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)

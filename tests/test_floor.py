@@ -248,7 +248,7 @@ def test_members_of_a_round_speak_at_once_and_their_turns_keep_their_places() ->
     assert seconds == 9.0
 
 
-def test_one_by_one_the_next_is_made_when_the_one_before_has_ended() -> None:
+def test_what_was_said_is_written_down_when_the_next_is_asked() -> None:
     """AM-29: what a later speaker sees is up to who asks, also what was said just now."""
     functions = {name: virtual.obedient(SAID, 2.0) for name in "abc"}
     seen: list[str] = []
@@ -261,7 +261,7 @@ def test_one_by_one_the_next_is_made_when_the_one_before_has_ended() -> None:
                 seen.append(",".join(turn.member for turn in floor.transcript.turns))
                 yield wants(name)
 
-        return await floor.one_by_one(each(), 30)
+        return [await floor.turn(one, 30) for one in each()]
 
     turns, seconds = virtual.timed(held())
 
@@ -518,7 +518,7 @@ def spending(allowance: Allowance, usage: Usage | None, turns: int = 6) -> list[
     async def held() -> list[str]:
         floor = stage({"m": costs(usage)}, allowance=allowance)
         wanted = [wants("m", tag=str(number)) for number in range(turns)]
-        return [turn.ending for turn in await floor.one_by_one(wanted)]
+        return [(await floor.turn(one)).ending for one in wanted]
 
     return virtual.run(held())
 
@@ -1095,7 +1095,8 @@ def test_what_a_member_changes_of_a_question_is_its_own() -> None:
     async def held() -> None:
         ask = Ask(host, {"team": Choice("Which team?", ["billing", "tech"])})
         async with stage({"a": meddling, "b": meddling}) as floor:
-            await floor.one_by_one([typed("a", ask), typed("b", ask)], 30)
+            for name in "ab":
+                await floor.turn(typed(name, ask), 30)
 
     virtual.run(held())
 

@@ -107,7 +107,7 @@ def test_what_waits_is_listed_the_oldest_first(width: str) -> None:
     if width == "160":
         assert "nobody was asked" in text
         assert "nobody decided" in text
-        assert "conf<50, value current: tech" in text
+        assert "asks asks for a person: conf<50, value current: tech" in text
 
 
 def test_a_point_and_the_open_ones_can_be_singled_out() -> None:
@@ -140,8 +140,9 @@ def test_one_is_shown_whole() -> None:
     for told in (
         "TEAM  waits for a person",
         id_,
-        "a provider asks for a person: asks ended in abstained",
-        "conf<50, value",
+        "because asks asks for a person: conf<50, value",
+        "asks ended in abstained",
+        "what was said: pointsman debate show run-7.jsonl",
         "run-7.jsonl",
         "current: tech",
         "Which team?",

@@ -161,7 +161,7 @@ def resolved(
         SetupError: It cannot be used.
 
     """
-    from ..journal.rows import FeedbackRow
+    from ..journal.rows import FeedbackRow  # nothing of a journal is loaded before there is one
 
     box = store.inbox()
     item = next(iter(box.items(ids=[id])), None) if is_id(id) else None

@@ -8,7 +8,7 @@ It fails alone: how it ended is told by its `ending`, never by an exception.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -124,24 +124,6 @@ class Floor:
         except BaseExceptionGroup as several:  # ours are one at a time: a mismatch, or a bug
             raise several.exceptions[0] from None
         return [task.result() for task in tasks]
-
-    async def one_by_one(
-        self,
-        wanted: Iterable[Wanted],
-        seconds: float | None = None,
-        within: Scope | None = None,
-    ) -> list[Turn]:
-        """
-        Give members their turns one after the other.
-
-        *wanted* may be a generator: it makes the next one when the one before has ended.
-
-        Raises:
-            CancelledError: The caller gave up.
-            Mismatch: As in `turn`.
-
-        """
-        return [await self.turn(one, seconds, within) for one in wanted]
 
     async def clear(self) -> None:
         """Let go of members that would not stop when their time was up."""

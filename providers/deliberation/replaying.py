@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import msgspec
 
-from ...gateway.errors import SetupError
+from ...gateway.errors import DeclarationError, SetupError
 from ...gateway.plugins import Call
 from .allowance import Allowance
 from .chain import Entry, Mismatch, verified
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ...gateway.plugins import Draft, Written
     from ...gateway.questions import Ask
     from ...gateway.records import Attempt
+
+
+PACKET = 'It holds {"subject": "its id", "state": …}; of compare-arms, an item\'s id and state'
 
 
 class Replay:
@@ -122,7 +125,7 @@ Its second argument is what it was about, where the transcript holds only the ha
 """
 
 Loads: TypeAlias = Callable[[], Runs]
-"""Imports what runs a kind of deliberation again."""
+"""Imports what runs a kind of deliberation again: late, since that imports `Replay` from here."""
 
 
 def _debate() -> Runs:
@@ -142,7 +145,10 @@ def _protocol() -> Runs:
     from .protocols.rerunning import rerun_protocol
 
     async def run(replay: Replay, about: Any) -> Mapping[str, Any]:  # noqa: ANN401 - plain JSON
-        packet = None if about is None else msgspec.convert(about, Packet)
+        try:
+            packet = None if about is None else msgspec.convert(about, Packet)
+        except (msgspec.ValidationError, DeclarationError) as error:
+            raise SetupError.of("the evidence", f"it is none ({error})", PACKET) from None
         return await rerun_protocol(replay, packet)
 
     return run
@@ -167,7 +173,8 @@ async def rerun(path: Path, about: Any = None) -> Rerun:  # noqa: ANN401 - plain
     Raises:
         TranscriptError: It is damaged, or has not ended.
         Mismatch: Something is asked for now that it does not hold.
-        SetupError: Nothing here runs a deliberation of its kind.
+        SetupError: Nothing here runs a deliberation of its kind, it was broken off, or *about* is
+            needed, or is not what it was about.
 
     """
     replay = Replay(path)

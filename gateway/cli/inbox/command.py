@@ -18,7 +18,7 @@ from .. import screen
 from ..journal.opening import journal_of
 from ..journal.times import clock
 from ..journal.trail import printable, said
-from .page import briefly, left, shown
+from .page import because, left, shown
 
 if TYPE_CHECKING:
     from ...inbox.entries import Item
@@ -75,7 +75,7 @@ def _table(found: list[Item]) -> None:
             entry.id[:SHORT],
             clock(entry.at),
             printable(entry.point),
-            briefly(entry.why),
+            because(entry.why),
             left(item),
         )
     screen.show(table)

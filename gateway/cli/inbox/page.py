@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Pairs: TypeAlias = "Iterator[tuple[str, str | Text]]"
 
 SHORT = 16  # digits of an id
+REASONS, TRANSCRIPT = "reasons", "transcript"  # of a provider's own word, what is known here
 
 
 def shown(item: Item) -> None:
@@ -35,6 +37,11 @@ def shown(item: Item) -> None:
     if entry.state is not None:
         _headed("State", "JSON" if entry.structured else "words")
         screen.pairs([("", printable(entry.state))])
+    transcript = entry.why.said.get(TRANSCRIPT)
+    if isinstance(transcript, str) and transcript:
+        screen.line()
+        told = f"pointsman debate show {shlex.quote(printable(transcript))}"
+        screen.line(("what was said: ", screen.FAINT), told)
     if item.resolution is None:
         screen.line()
         names = "".join(f" {printable(name)}=…" for name in entry.questions)
@@ -42,15 +49,14 @@ def shown(item: Item) -> None:
         screen.line((f"pointsman inbox resolve {entry.id[:SHORT]}{value}", screen.FAINT))
 
 
-def briefly(why: Why) -> str:
-    """Say in a few words why a person is asked."""
-    reasons = _words(why.said.get("reasons"))
-    if reasons:
-        return ", ".join(reasons)
+def because(why: Why) -> str:
+    """Say why a person is asked: who asks for one, and its codes; else how everybody ended."""
     if why.kind == "escalated":
-        return f"{printable(why.tried[-1].provider)} asks for one" if why.tried else "escalated"
-    tried = [f"{printable(one.provider)} {printable(one.reason)}" for one in why.tried]
-    return ", ".join(tried) or "nobody was asked"
+        who = printable(why.tried[-1].provider) if why.tried else "a provider"
+        codes = ", ".join(_words(why.said.get(REASONS)))
+        return f"{who} asks for a person{f': {codes}' if codes else ''}"
+    tried = _tried(why)
+    return f"nobody decided: {tried}" if tried else "nobody was asked"
 
 
 def left(item: Item) -> str:
@@ -81,7 +87,9 @@ def _about(item: Item) -> Pairs:
     entry = item.entry
     yield "id", entry.id
     yield "waits since" if item.resolution is None else "asked", f"{clock(entry.at)} UTC"
-    yield "because", _because(entry.why)
+    yield "because", because(entry.why)
+    if entry.why.kind == "escalated" and entry.why.tried:
+        yield "tried", _tried(entry.why)
     yield from _said(entry.why)
     yield "meanwhile", decided(item.meanwhile)
     if item.resolution is not None:
@@ -89,15 +97,16 @@ def _about(item: Item) -> Pairs:
     yield from _whom(entry)
 
 
-def _because(why: Why) -> str:
-    tried = [f"{printable(one.provider)} ended in {printable(one.reason)}" for one in why.tried]
-    who = "a provider asks for a person" if why.kind == "escalated" else "nobody decided"
-    return f"{who}{': ' if tried else ''}{', '.join(tried)}"
+def _tried(why: Why) -> str:
+    tried = (f"{printable(one.provider)} ended in {printable(one.reason)}" for one in why.tried)
+    return ", ".join(tried)
 
 
 def _said(why: Why) -> Pairs:
     for name, value in why.said.items():
         words = _words(value)
+        if name == REASONS and words and why.kind == "escalated":
+            continue  # told as what a person is asked for
         text = ", ".join(words) if words else printable(msgspec.json.encode(value).decode())
         yield printable(name), text if words else text.strip('"')
 

@@ -63,7 +63,10 @@ def replay(
     *,
     about: Annotated[
         Path | None,
-        typer.Option(help="JSON: what it was about, where the transcript has only its hash."),
+        typer.Option(
+            help="JSON, where the transcript has only its hash: the state; of compare-arms, "
+            "an object of `subject` (the item's id) and `state`."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -48,6 +48,11 @@ ENDS = (
 )
 AGREED = ("score", "convergence", "verdict", "dispersion", "agreed", "responded", "expected")
 SHORTLY = {"breaker": ("trigger", "stop", "fired", "impasse"), "route": ("route", "reasons")}
+WHOM = {"HUMANO": "person", "COUNCIL": "council", "NENHUM": "nobody"}  # the log's own words
+RESUMES = {
+    "debate": "; `Debate.resumed(…)` goes on with it",
+    "protocol": "; `pointsman compare-arms … --resume` goes on with its own",
+}
 LINES = 3  # of what a member said, unless all of it is wanted
 
 
@@ -164,7 +169,8 @@ def _ending(entries: Sequence[Entry]) -> None:
     screen.plain("\n")
     told = _ends(entries)
     if entries[-1].kind != "footer":
-        broken = Text.assemble(("it was broken off; it can be gone on with", screen.OTHER))
+        how = RESUMES.get(str(entries[0].body.get("kind")), "")
+        broken = Text.assemble((f"it was broken off{how}", screen.OTHER))
         screen.pairs([("ended", broken)])
     screen.pairs(told.items())
 
@@ -176,9 +182,14 @@ def _ends(entries: Sequence[Entry]) -> dict[str, str]:
             told = {name: entry.body.get(name) for name in SHORTLY[entry.kind]}
             found[entry.kind] = facts(told)
         if entry.kind == "footer":
-            found |= dict(fields({name: entry.body.get(name) for name in ENDS}))
+            found |= dict(fields(_ended(entry.body)))
     found["after"] = f"{entries[-1].at:.2f} s"
     return found
+
+
+def _ended(footer: Mapping[str, Any]) -> Mapping[str, Any]:
+    told = {name: footer.get(name) for name in ENDS}
+    return {**told, "escalated": WHOM.get(str(told["escalated"]), told["escalated"])}
 
 
 def summed(entries: Sequence[Entry]) -> Mapping[str, Any]:

@@ -50,12 +50,14 @@ async def rerun_committee(replay: Replay, about: Any = None) -> Mapping[str, Any
 def _packet(told: Mapping[str, Any], about: Any) -> Packet:  # noqa: ANN401 - the same
     """The state as it was asked about, proven by its hash."""
     if told["texts"] is None and about is None:
-        fix = "Give the state, or keep it: COMMITTEE_TRANSCRIPT_TEXTS=true"
+        fix = "Give the state, --about state.json, or keep it: COMMITTEE_TRANSCRIPT_TEXTS=true"
         raise SetupError.of("the transcript", "it holds the hash of what was asked alone", fix)
     given = Packet(subject=told["point"], state=frozen(about)[0])
     packet = given if told["texts"] is None else msgspec.convert(told["texts"], Packet)
     if content_hash(packet) != told["packet"]:
-        raise SetupError.of("the state", "it is not what was asked about", "Give that")
+        raise SetupError.of(
+            "the state", "it is not what was asked about", "Name that: --about FILE"
+        )
     return packet
 
 

@@ -95,13 +95,12 @@ def _alike(
 ) -> tuple[str, ...]:
     """Name those who compute their answer in-process: nothing differs when they are asked again."""
     times = settings.samples if settings.protocol == "cost_matched" else 1
-    seated_as = Counter(
-        (one.provider, one.role) for one in members if _computes(made.get(one.name))
-    )
+    seated_as = Counter((one.provider, one.role) for one in members if computes(made.get(one.name)))
     return tuple(dict.fromkeys(name for (name, _), many in seated_as.items() if many * times > 1))
 
 
-def _computes(provider: object) -> bool:
+def computes(provider: object) -> bool:
+    """Whether it answers in-process, so that it says the same each time."""
     answer = getattr(provider, "answer", None)
     return answer is not None and not inspect.iscoroutinefunction(answer)
 

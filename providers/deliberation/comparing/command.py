@@ -18,6 +18,8 @@ from ....gateway.cli import INTERRUPTED, report, screen
 from ....gateway.cli.points import known, warned
 from ....gateway.cli.session import Session
 from ....gateway.errors import SetupError
+from ....gateway.settings import CURRENT
+from ..committee.seats import computes
 from .arms import Match
 from .cases import Asks, OfFile, OfPoint, read_cases
 from .experiment import Content, Experiment, Rule, experiment_of, reachable
@@ -124,7 +126,7 @@ def compare_arms(  # noqa: PLR0913 - options of a command
         cases = read_cases(file, asks, split=split, limit=limit)
         reachable(experiment, gateway)
         lendable(experiment, cases, gateway, transcripts)
-        _warned(experiment)
+        _warned(experiment, gateway)
         made = makers(experiment, gateway)
         path = out or Path(f"{file.name}.arms.jsonl")
         header = Header(members=members, settings=experiment.settings)
@@ -152,8 +154,12 @@ def _piped() -> Generator[None]:
         pass
 
 
-def _warned(experiment: Experiment) -> None:
+def _warned(experiment: Experiment, gateway: Gateway) -> None:
     """Say beforehand what will not show anything."""
+    for name in experiment.again:
+        if gateway.knows_provider(name) and name != CURRENT and computes(gateway.provider(name)):
+            told = f"{name} is asked more than once, and says the same each time: its votes are "
+            screen.note(("! ", screen.OTHER), f"{told}one vote that is counted several times.")
     placebo = any(arm.way == "placebo" for arm in experiment.arms)
     if placebo and experiment.placebo == "roles" and experiment.roleless:
         told = "no member has a role of its own, so that a placebo of roles is the debate again; "

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
 from ....gateway.errors import Fault, SetupError, raise_all
-from ....gateway.plugins import Voices
 from ..measures.matching import debate_calls
 from ..panel import Member, seated
 from ..roles import get_role
-from .arms import DEBATES, NAMED, Arm, Match, arms_of, bound
+from .arms import DEBATES, MATCHED, OF_ONE, Arm, Match, arms_of, bound
 from .matching import samples
 from .rows import Row
+
+if TYPE_CHECKING:
+    from ....gateway.gateway import Gateway
 
 Content = Literal["roles", "content"]
 Rule = Literal["majority", "plurality"]
@@ -69,6 +71,15 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a placebo of roles is nearly the debate itself: nobody has a role of its own."""
         told = {get_role("generalist").instructions, ""}
         return all(member.role.instructions in told for member in self.panel)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """Providers that are asked the very same more than once: a role twice, or samples."""
+        together = any(arm.way not in (*OF_ONE, "provider", "placebo") for arm in self.arms)
+        seats = [(one.provider, one.role) for one in self.panel] if together else []
+        twice = [provider for provider, role in seats if seats.count((provider, role)) > 1]
+        sampled = any(arm.way in MATCHED for arm in self.arms)
+        return tuple(dict.fromkeys([*twice, *([self.single] if sampled else [])]))
 
     @property
     def alone(self) -> Member:
@@ -184,20 +195,19 @@ def _empty(experiment: Experiment) -> list[Fault]:
     return []
 
 
-def reachable(experiment: Experiment, voices: Voices) -> None:
+def reachable(experiment: Experiment, gateway: Gateway) -> None:
     """
     Make sure that everybody can be asked.
 
     Raises:
-        SetupError: With everyone who cannot.
+        SetupError: With everyone who cannot, and with who is installed.
 
     """
     faults: list[Fault] = []
     for name in experiment.providers:
         try:
-            if not voices.knows_provider(name):
-                fix = f"Name one that is installed, or an arm: {', '.join(NAMED)}"
-                faults.append(Fault(name, "there is no such provider", fix))
+            if not gateway.knows_provider(name):
+                gateway.provider(name)
         except SetupError as error:
             faults += error.faults
     raise_all(faults)

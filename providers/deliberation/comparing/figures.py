@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -70,7 +71,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
         p95: 95th percentile.
         k: Mean samples of a matched arm; 0 for others.
         matched: What they were found by.
-        repeated: Its samples never differed on any case: it is one answer, repeated.
+        repeated: Its samples never differed on any case: it is one answer, repeated, or none.
+        unsure: Provider → its answers that were below its minimum, and so did not count.
         uncriticised: Cases of a placebo of content without critiques of another one.
         ratios: Cost over the debate's, all cases together, by unit, where known.
         own: Against the arm's own first answers; None where it has no second ones.
@@ -96,6 +98,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     k: float = 0.0
     matched: tuple[str, ...] = ()
     repeated: bool = False
+    unsure: Mapping[str, int] = {}
     uncriticised: int = 0
     ratios: Mapping[str, float] = {}
     own: Changes | None = None
@@ -151,6 +154,7 @@ def figures(
         k=sum(row.k for row in rows) / len(rows),
         matched=tuple(sorted({row.matched for row in rows} - {""})),
         repeated=_repeated(judged),
+        unsure=_unsure(rows),
         uncriticised=sum(row.uncriticised for row in rows),
         ratios={} if debate is None else _ratios(cost, _cost(debate)),
         own=_own(judged) if twice else None,
@@ -190,8 +194,26 @@ def _changes(before: Sequence[bool], after: Sequence[bool]) -> Changes:
 
 def _repeated(judged: Sequence[Judged]) -> bool:
     """Whether there were samples to differ, and none did."""
-    several = [one for one in judged if one.row.k > 1 and len(one.row.opening) > 1]
-    return bool(several) and not any(_differ(one, one.row.opening) for one in several)
+    several = [one for one in judged if one.row.k > 1 and _several(one.row)]
+    return bool(several) and not any(_mixed(one) for one in several)
+
+
+def _several(row: Row) -> bool:
+    return len(row.opening) > 1 or bool(row.unsure)
+
+
+def _mixed(one: Judged) -> bool:
+    """Whether samples differ: in what they say, or in that only some of them are sure of it."""
+    opening = one.row.opening
+    some = 0 < len(opening) < one.row.k and bool(one.row.unsure)
+    return some or _differ(one, opening)
+
+
+def _unsure(rows: Sequence[Row]) -> Mapping[str, int]:
+    found = Counter[str]()
+    for row in rows:
+        found.update(row.unsure)
+    return dict(found)
 
 
 def _together(rows: Sequence[Row]) -> bool:

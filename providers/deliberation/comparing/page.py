@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ....gateway.cli import screen
+from ....gateway.environment import variables_of
 from .figures import Changes, Figures
 from .matching import UNITS
 from .summary import Gap, Summary
@@ -100,14 +101,24 @@ def _unit(arms: Sequence[Figures]) -> str:
 
 
 def _doubts(arms: Sequence[Figures]) -> None:
-    """Say of controls that they are none."""
+    """Say of controls that they are none, and of an arm without answers what could be why."""
     for one in arms:
+        if not one.answered:
+            _unsure(one)
         if one.repeated:
-            told = "the samples never differed: this control is one answer repeated"
-            screen.line((f"{one.arm}: {told}", screen.OTHER))
+            what = "this control is one answer repeated" if one.answered else "none of them counts"
+            screen.line((f"{one.arm}: the samples never differed: {what}", screen.OTHER))
         if one.uncriticised:
             told = f"no critiques of another item were there on {one.uncriticised:,} of its items"
             screen.line((f"{one.arm}: {told}", screen.OTHER))
+
+
+def _unsure(one: Figures) -> None:
+    for name, many in one.unsure.items():
+        variable, *_ = variables_of(name, "MIN_CONFIDENCE")
+        times = "once" if many == 1 else f"{many:,} times"
+        told = f"{name} was too unsure {times}; {variable} says what counts"
+        screen.line((f"{one.arm} answered nothing: {told}", screen.OTHER))
 
 
 def _told(sum_of: str, lacking: int, calls: int) -> str:

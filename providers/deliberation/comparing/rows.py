@@ -89,6 +89,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ratios: Cost of this arm over the debate's on the same case: `calls`, `tokens`,
             `money`; one that is not known is left out.
         asked: Provider → who that was.
+        unsure: Provider → its answers that were below its minimum, and so did not count.
         uncriticised: A placebo of content for which no critiques of another case were there.
 
     """
@@ -111,6 +112,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     against: str = ""
     ratios: Mapping[str, float] = {}
     asked: Mapping[str, Maker] = {}
+    unsure: Mapping[str, int] = {}
     uncriticised: bool = False
 
     @property

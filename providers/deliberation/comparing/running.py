@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from ....gateway.errors import Reason
 from ....gateway.plugins import Call
 from ..allowance import Allowance
 from ..floor import Floor
@@ -184,6 +186,7 @@ def _outcome(case: Case, arm: Arm, outcome: Outcome, turns: Sequence[Turn], seco
         sure=outcome.sure,
         parts=parts_of(turns),
         seconds=seconds,
+        unsure=Counter(turn.provider for turn in turns if turn.reason is Reason.LOW_CONFIDENCE),
     )
 
 

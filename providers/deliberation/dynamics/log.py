@@ -1,5 +1,5 @@
 """
-The record of a debate with the keys of its brief, which are Portuguese (DD-76…81, AM-36).
+The record of a debate with fixed keys, which are Portuguese (DD-76…81, AM-36).
 
 Everything in it is taken from the debate itself; it holds the question and no word of the case.
 """

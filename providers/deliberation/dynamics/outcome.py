@@ -49,7 +49,7 @@ class Debated(msgspec.Struct, frozen=True, kw_only=True):
         fault: What was wrong with the debate itself; empty if nothing was.
         failed: Why there is no answer, where it failed.
         usage: What all turns used together.
-        log: The record of the debate, with the keys of its brief.
+        log: The record of the debate, with fixed keys.
         lines: Its lines, `TIMEOUT: {ROLE} em {PHASE}` among them.
         path: Ids of the transitions made.
         turns: All of them, in the order in which they ended.

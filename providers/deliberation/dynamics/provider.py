@@ -140,7 +140,7 @@ def escalates(done: Debated, *more: str) -> Mapping[str, Any]:
         "reasons": [*done.reasons, *more],
         "flags": list(done.flags),
         "session": done.session,
-        "transcript": "" if done.file is None else str(done.file),
+        "transcript": "" if done.file is None else str(done.file.absolute()),
     }
 
 

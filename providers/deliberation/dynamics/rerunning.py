@@ -71,7 +71,8 @@ async def rerun_debate(replay: Replay, state: State | None = None) -> Mapping[st
     told = replay.transcript.header
     if state is None and "state" not in told:
         problem = "it does not hold what the debate was about, only its hash"
-        raise SetupError.of("the transcript", problem, "Keep it with DEBATE_TRANSCRIPT_TEXTS=true")
+        fix = "Give the state, --about state.json, or keep it: DEBATE_TRANSCRIPT_TEXTS=true"
+        raise SetupError.of("the transcript", problem, fix)
     call = Call(point="REPLAY")
     about = told["state"] if state is None else state
     recorded = replay.transcript.footer or {}

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ....gateway.errors import Reason
+from ..measures.positions import repeated, revisited
 from ..panel import Member
 from .hall import Hall
 from .minutes import Held
@@ -150,10 +151,8 @@ def seen(hall: Hall) -> bool:
     states = [(tuple(sorted(one.fresh)), one.hash) for one in hall.rounds if one.fresh]
     if not states or hall.last is None or not hall.last.fresh:
         return False
-    if hall.rules.loop_compare == "every":
-        return states.count(states[-1]) >= hall.rules.loop_repeats
-    tail = states[-hall.rules.loop_repeats :]
-    return len(tail) == hall.rules.loop_repeats and len(set(tail)) == 1
+    reading = revisited if hall.rules.loop_compare == "every" else repeated
+    return reading(states, hall.rules.loop_repeats)
 
 
 def with_check(held: Held, check: Mapping[str, Any]) -> Held:

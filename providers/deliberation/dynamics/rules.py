@@ -24,7 +24,12 @@ COMPANION: dict[str, Any] = {
     "critical_lane": "r1_then_council",
     "skeptic_weight": 0.0,
 }
-"""What the profile `companion` sets otherwise; a variable of its own wins over it."""
+"""
+What the profile `companion` sets otherwise; a variable of its own wins over it.
+
+It is for panels whose recommendation matters most, which are heard once before the council takes a
+critical question, and whose skeptic is heard and not counted.
+"""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,15 +154,21 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 def contradictions(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """List what cannot go together, as the field to change and what is wrong with it."""
     if given["rounds_min"] > given["rounds_max"]:
-        yield "rounds_min", "more rounds are wanted than may be held"
+        yield "rounds_min", "more rounds are wanted than rounds_max"
     if given["thresholds_human"] > given["thresholds_emit"]:
-        yield "thresholds_human", "a person would decide what is emitted as well"
+        yield (
+            "thresholds_human",
+            "it is above thresholds_emit: a person would decide what is emitted as well",
+        )
     if given["council_acceptance"] > given["thresholds_emit"]:
-        yield "council_acceptance", "it is above the threshold from which there are no caveats"
+        yield "council_acceptance", "it is above thresholds_emit, from which there are no caveats"
     if given["visibility"] == "live" and given["round2"] == "parallel":
-        yield "visibility", "who speaks at the same time cannot hear the others"
+        yield "visibility", "round2 is parallel: who speaks at the same time cannot hear the others"
     if given["on_missing_round"] == "carry" and given["rounds_max"] == 1:
-        yield "on_missing_round", "there is no later round to carry a position into"
+        yield (
+            "on_missing_round",
+            "rounds_max is 1: there is no later round to carry a position into",
+        )
     if (
         len(given["weights"]) != len(EQUAL)
         or not all(map(math.isfinite, given["weights"]))

@@ -75,7 +75,8 @@ class DebateSettings(BaseSettings):
             wants a council goes to a person.
         synthesizer: A provider that writes a readable account; absent: nobody does.
         roles: A TOML file of roles: name → `instructions`, `description`, `evidence`.
-        profile: Which defaults hold: those of the `brief`, or of its `companion`.
+        profile: Which defaults hold: `brief`, all criteria and roles alike; or `companion`, the
+            recommendation first, and a skeptic who is heard and not counted.
         transcripts: A folder that keeps what was said; absent: nothing is kept.
         transcript_texts: Keep what members were shown, too, and what the debate was about.
         rag_source: `module:function`, the host's own search; absent: nothing can be looked up.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
@@ -63,30 +62,19 @@ def position_hash(positions: Mapping[str, Position]) -> str:
     return hashlib.sha256(canonical(positions).encode()).hexdigest()
 
 
-def revisited(states: Sequence[Hashable], repeats: int = 2) -> int | None:
+def revisited(states: Sequence[Hashable], repeats: int = 2) -> bool:
     """
-    Round in which a state has been seen `repeats` times, counted from 1; None without one.
+    Whether the last state has been seen `repeats` times, in whichever rounds.
 
-    The reading in force: a debate that comes back to any earlier state goes in circles.
+    A debate that comes back to any earlier state goes in circles, A-B-A-B too.
     """
-    seen = Counter[Hashable]()
-    for at, state in enumerate(states, start=1):
-        seen[state] += 1
-        if seen[state] >= repeats:
-            return at
-    return None
+    return bool(states) and states.count(states[-1]) >= repeats
 
 
-def repeated(states: Sequence[Hashable], counter: int = 1) -> int | None:
+def repeated(states: Sequence[Hashable], repeats: int = 2) -> bool:
     """
-    Round at which a state equals the one before for the `counter`-th time; None if it never does.
+    Whether the last `repeats` states are the same; it is blind to A-B-A-B.
 
-    The literal reading has a counter of 2. It is blind to A-B-A-B, and three rounds are over
-    when it fires.
+    The literal reading, a counter of 2 that each repetition raises, is a `repeats` of 3.
     """
-    count = 0
-    for at in range(1, len(states)):
-        count += states[at] == states[at - 1]
-        if count >= counter:
-            return at + 1
-    return None
+    return len(states) >= repeats and len(set(states[-repeats:])) == 1

@@ -107,10 +107,12 @@ def _packet(told: Mapping[str, Any], given: Packet | None) -> Packet:
     kept = told.get("texts")
     packet = msgspec.convert(kept, Packet) if given is None and kept is not None else given
     if packet is None:
-        fix = "Run it again from code, with the evidence: rerun_protocol(Replay(path), packet)"
+        fix = "Give it: --about FILE, which holds its `subject` (an item's id) and its `state`"
         raise SetupError.of("the transcript", "it holds the evidence's hash alone", fix)
     if content_hash(packet) != told["packet"]:
-        raise SetupError.of("the evidence", "it is not what was deliberated on", "Give that")
+        raise SetupError.of(
+            "the evidence", "it is not what was deliberated on", "Name that: --about FILE"
+        )
     return packet
 
 
