@@ -81,11 +81,17 @@ def _chats(request: httpx.Request) -> httpx.Response:
     """What a good chat server says: the first outcome that the schema allows."""
     asked = msgspec.json.decode(request.content)
     fields = asked["response_format"]["json_schema"]["schema"]["properties"]
-    said = {name: one.get("enum", [True])[0] for name, one in fields.items()}
+    said = {name: _filled(one) for name, one in fields.items()}
     message = {"role": "assistant", "content": msgspec.json.encode(said).decode()}
     tokens = [{"token": message["content"], "logprob": 0.0}]
     choice = {"message": message, "finish_reason": "stop", "logprobs": {"content": tokens}}
     return httpx.Response(200, json={"model": asked["model"], "choices": [choice]})
+
+
+def _filled(field: dict[str, Any]) -> Any:
+    """The first that may stand there."""
+    plain: dict[Any, Any] = {"string": "so it is", "array": [], "number": 90, "integer": 18}
+    return field["enum"][0] if "enum" in field else plain.get(field.get("type"), True)
 
 
 _jev_answers = partial(_answers, openai)
@@ -131,6 +137,8 @@ def environ(name: str) -> dict[str, str]:
         "CHAT_API_KEY": "sk-contract",
         "DECISIONS_BASE_URL": "http://127.0.0.1:9/v1",
         "SYSTEMONE_BASE_URL": "http://127.0.0.1:9/v1",
+        "COMMITTEE_MEMBERS": "openai,typesafe,jev",
+        "DEBATE_MEMBERS": "cfo=chat,cro=chat",
     }
 
 
@@ -187,6 +195,9 @@ def _reply(provider: Any, ask: Ask, call: Call) -> Reply:
     if shape_of(provider) == "answer":
         reply: Reply = provider.answer(ask, call)
         return reply
+    if shape_of(provider) == "async":
+        waited: Reply = asyncio.run(provider.answer(ask, call))
+        return waited
     with http.sync_client() as client:
         exchange = provider.exchange(ask, call)
         until = time.monotonic() + provider.timeout
