@@ -1182,7 +1182,7 @@ def test_a_role_is_shown_what_others_said_of_it() -> None:
 
 
 def test_the_log_has_the_keys_of_the_brief() -> None:
-    """DD-76…81, AM-36, BR-16: session, rounds, retrievals, result, figures; and what it lacked."""
+    """DD-76, DD-77, DD-78, DD-79, DD-80, DD-81, AM-36, BR-16: what it holds, and what it lacked."""
     done = held(trio(NONE, NONE, NONE))
     log = done.log
     assert re.fullmatch(r"[0-9a-f-]{36}", log["session_id"])

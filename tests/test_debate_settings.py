@@ -132,7 +132,7 @@ def test_each_alternative_can_be_said(name: str, text: str) -> None:
 
 
 def test_the_defaults_are_those_of_the_brief() -> None:
-    """DD-08…DD-24 by their values; `DEBATE_PROFILE=brief`: equal weights and the gate."""
+    """DD-08…DD-24 (DD-09 sets nothing); `DEBATE_PROFILE=brief`: equal weights and the gate."""
     found = rules()
     assert found == Rules()
     assert (found.rounds_min, found.rounds_max, found.convergence_threshold) == (1, 3, 70)

@@ -387,7 +387,7 @@ def test_tr_11_too_many_iterations_send_it_to_a_person() -> None:
 
 
 def test_tr_12_the_same_positions_again_are_a_loop() -> None:
-    """The scenario `[40, 40]`; DD-24, DD-44, DD-58, DD-71…73, DD-75, AM-14, E20."""
+    """The scenario `[40, 40]`; DD-24, DD-44, DD-58, DD-71, DD-72, DD-73, DD-75, AM-14, E20."""
     same = {one: obedient(says(stand(one, 1, agreed=NONE))) for one in ROLES}
     done = held(same, rules=weighed(40, 20, 20, 20))
 
