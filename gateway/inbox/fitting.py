@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -145,6 +144,8 @@ def _meant(question: Question, value: object) -> str:
     """Say what would be an answer, and which one may be meant."""
     names = list(question.options) if isinstance(question, Choice) else []
     names += list(question.levels) if isinstance(question, Score) else []
+    import difflib  # only where a word is not understood
+
     near = difflib.get_close_matches(str(value), names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"; {hint}it is {answers(question)}"
