@@ -820,7 +820,7 @@ def test_fifty_kills_at_random_points_lose_nothing_and_tear_nothing(path: Path) 
     with journal_at(path, key=KEY) as journal:  # imports the database's library: not in each child
         assert journal.flush()
     for n in range(50):
-        told |= set(killed(path, n * 1_000_000, after=moments.uniform(0.0, 0.2)))
+        told |= set(killed(path, n * 1_000_000, after=moments.uniform(0.0, 0.8)))
         if path.exists():
             checked(path)
     heard = Heard()
