@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from ..errors import SetupError
+import msgspec
+
+from ..errors import DeclarationError, SetupError
+
+L = TypeVar("L", bound=msgspec.Struct)
 
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # what half a character is written as
 
@@ -64,6 +68,40 @@ def json_file(
     except ValueError as error:
         problem = str(error)
     raise SetupError.of(where, problem, fix)
+
+
+def lines_of(file: Path, where: str, fix: str) -> Iterator[tuple[int, str]]:
+    """
+    Give the lines of *file* that say something, with their numbers from 1.
+
+    Raises:
+        SetupError: It cannot be read, which *where* and *fix* are for, or is not UTF-8.
+
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="\n") as lines:
+            yield from ((at, text) for at, text in enumerate(lines, start=1) if text.strip())
+    except OSError as error:
+        raise SetupError.of(where, f"it cannot be read ({error.strerror})", fix) from None
+    except UnicodeDecodeError as error:
+        problem = f"it is not UTF-8 (byte {error.start})"
+        raise SetupError.of(str(file), problem, "Convert it") from None
+
+
+def line_of(text: str, form: type[L], shape: str) -> L:
+    """
+    Read one line as *form*, which *shape* shows to people.
+
+    Raises:
+        DeclarationError: It is no JSON, or of another form.
+
+    """
+    try:
+        return msgspec.convert(parsed(text), form)
+    except NotJson as error:
+        raise DeclarationError(str(error)) from None
+    except msgspec.ValidationError as error:
+        raise DeclarationError(f"not of the form {shape} ({error})") from None
 
 
 def whole(words: str) -> str:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from ...errors import DeclarationError, Fault, SetupError
+from ...errors import DeclarationError, Fault
 from ...journal.rows import DecisionRow, FeedbackRow
 from ...keys import keys_of, spoken_language
 from ...points import DecisionPoint, suffix_of
 from ...questions import Ask, Outcome, Question, Score, Value, may_answer
 from ...records import Record
-from ..reading import NotJson, parsed
+from ..reading import line_of, lines_of
 from ..rows import refuse
 from .items import Item, Points, Survey, Wanted
 
@@ -113,7 +113,9 @@ class _Reader:
         """
         items: dict[str, Item] = {}
         faults: list[Fault] = []
-        for number, text in _lines(self._file):
+        for number, text in lines_of(
+            self._file, f"--from {self._file}", "Correct it; or say `journal`"
+        ):
             try:
                 item = self._item(number, _line(text))
             except DeclarationError as error:
@@ -160,25 +162,8 @@ def _answered(
     return {trail.decision.id for trail in trails if wanted.answered(trail)}
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with file.open(encoding="utf-8-sig", newline="\n") as lines:
-            yield from ((at, text) for at, text in enumerate(lines, start=1) if text.strip())
-    except OSError as error:
-        problem = f"it cannot be read ({error.strerror})"
-        raise SetupError.of(f"--from {file}", problem, "Correct it; or say `journal`") from None
-    except UnicodeDecodeError as error:
-        problem = f"it is not UTF-8 (byte {error.start})"
-        raise SetupError.of(str(file), problem, "Convert it") from None
-
-
 def _line(text: str) -> Line:
-    try:
-        line = msgspec.convert(parsed(text), Line)
-    except NotJson as error:
-        raise DeclarationError(str(error)) from None
-    except msgspec.ValidationError as error:
-        raise DeclarationError(f"not of the form {SHAPE} ({error})") from None
+    line = line_of(text, Line, SHAPE)
     if line.state is None:
         raise DeclarationError(f"not of the form {SHAPE} (its state is null)")
     return line

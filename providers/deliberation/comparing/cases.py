@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 import msgspec
 
-from ....gateway.cli.reading import NotJson, parsed
+from ....gateway.cli.reading import line_of, lines_of
 from ....gateway.cli.rows import refuse
 from ....gateway.errors import DeclarationError, Fault, SetupError
 from ....gateway.points import DecisionPoint
@@ -156,7 +156,7 @@ def read_cases(
     """
     cases: dict[str, Case] = {}
     faults: list[Fault] = []
-    for number, text in _lines(file):
+    for number, text in lines_of(file, str(file), "Correct the path"):
         if limit is not None and len(cases) >= limit:
             break
         try:
@@ -178,25 +178,8 @@ def _add(cases: dict[str, Case], case: Case) -> None:
     cases[case.id] = case
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with file.open(encoding="utf-8-sig", newline="\n") as lines:
-            yield from ((at, text) for at, text in enumerate(lines, start=1) if text.strip())
-    except OSError as error:
-        problem = f"it cannot be read ({error.strerror})"
-        raise SetupError.of(str(file), problem, "Correct the path") from None
-    except UnicodeDecodeError as error:
-        problem = f"it is not UTF-8 (byte {error.start})"
-        raise SetupError.of(str(file), problem, "Convert it") from None
-
-
 def _line(text: str) -> Line:
-    try:
-        line = msgspec.convert(parsed(text), Line)
-    except NotJson as error:
-        raise DeclarationError(str(error)) from None
-    except msgspec.ValidationError as error:
-        raise DeclarationError(f"not of the form {SHAPE} ({error})") from None
+    line = line_of(text, Line, SHAPE)
     if line.state is None or line.gold is None:
         raise DeclarationError(f"not of the form {SHAPE} (its state or its gold is null)")
     return line
