@@ -37,7 +37,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt pip
-	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,local,otel,parquet,pii,postgres,server]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt $(EDITABLE) '.[cli,facts,local,otel,parquet,pii,postgres,server]' --group dev
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.nox: pyproject.toml constraints.txt | $(BIN)/python

@@ -18,6 +18,11 @@ EXTRAS = {
     "agent_framework": "agent-framework",
 }
 
+# integrations that other rooms bring: name → their extras, and the modules that stand beside it
+FACTS = Path("src/pointsman/decision_points/facts/agents")
+MORE = {"langgraph": ("facts",), "mcp": ("facts",)}
+BESIDE = {"langgraph": (FACTS / "langgraph.py",), "mcp": (FACTS / "tools.py",)}
+
 nox.options.default_venv_backend = "uv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True
@@ -50,10 +55,11 @@ def _tests(name: str) -> Path:
 
 def _install(session: nox.Session, name: str) -> None:
     pinned = str(_tests(name) / "requirements.txt")
-    extras = f"cli,journal,local,otel,{EXTRAS[name]}"
+    extras = ",".join(("cli", "journal", "local", "otel", EXTRAS[name], *MORE.get(name, ())))
     session.install("--requirement", pinned, "--editable", f".[{extras}]")
 
 
 def _sources(name: str) -> tuple[str, ...]:
     package = Path("src/pointsman/gateway/integrations") / name
-    return (str(package if package.is_dir() else package.with_suffix(".py")),)
+    own = package if package.is_dir() else package.with_suffix(".py")
+    return tuple(map(str, (own, *BESIDE.get(name, ()))))
