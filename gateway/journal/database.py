@@ -11,25 +11,25 @@ import logging
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from ..errors import SetupError
 from ..forks import Lock
 from .addresses import WHERE, Address
+from .files import Identity, as_it_is, identity_of, made, writable
+from .lines import Haste, Line, Lines
 from .troubles import StoreDown, told
+
+if TYPE_CHECKING:
+    from .revisions import Tables
 
 PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
 SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
 OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
 Purpose: TypeAlias = Literal["read", "find", "write", "stand", "remove"]
 READS: Final = ("read", "find")  # one that is found at once, or the database is down
-Identity: TypeAlias = tuple[int, int]
-"""A file's device and number on it."""
 
 
 class Database:
@@ -39,14 +39,18 @@ class Database:
     Args:
         address: Where it is.
         only_reads: A SQLite file that this user may not write is read as it is.
+        tables: Which are wanted in it; None: the journal's.
 
     Attributes:
         file: Where a SQLite journal is; None for a server.
 
     """
 
-    def __init__(self, address: Address, *, only_reads: bool = False) -> None:
+    def __init__(
+        self, address: Address, *, only_reads: bool = False, tables: Tables | None = None
+    ) -> None:
         self._address = address
+        self._tables = tables
         self._only_reads = only_reads
         self._lock = Lock()
         self._open: _Open | None = None
@@ -74,7 +78,7 @@ class Database:
 
     def has_tables(self) -> bool:
         """
-        Whether the journal's tables are there, of whichever version; nothing is made by asking.
+        Whether its tables are there, of whichever version; nothing is made by asking.
 
         Raises:
             StoreDown: The database cannot be reached.
@@ -83,14 +87,15 @@ class Database:
         """
         if self.missing:
             return False
-        from .revisions import only_ours, revision
+        from .revisions import JOURNAL, only_ours, revision
 
-        reads = self._address if self.file is None else _as_it_is(self._address, self.file)
+        tables = self._tables or JOURNAL
+        reads = self._address if self.file is None else as_it_is(self._address, self.file)
         engine = _engine(reads) if self.file is None else _sqlite(reads)
         try:
             with told(), _begun(engine, "find") as connection:
-                at = revision(connection)
-                only_ours(connection, at)
+                at = revision(connection, tables)
+                only_ours(connection, at, tables)
         finally:
             engine.dispose()
         return at is not None
@@ -113,6 +118,27 @@ class Database:
             if purpose not in READS and not self._is_current(there):
                 raise StoreDown("its file was taken away")
 
+    @contextmanager
+    def line(self, haste: Haste, *, apart: bool = False) -> Generator[Line]:
+        """
+        Lend a connection as `transaction` does, but one that is kept for the next time.
+
+        Args:
+            haste: Whether it may write.
+            apart: One that nobody used before, and nobody will again.
+
+        Raises:
+            StoreDown: As there.
+            SetupError: As there.
+
+        """
+        with told():
+            there = self._ready()
+            with there.lines.lend(haste, apart=apart) as line:
+                yield line
+            if haste == "write" and not self._is_current(there):
+                raise StoreDown("its file was taken away")
+
     def tidy(self) -> None:
         """Write what was removed out of SQLite's log too, as far as nobody else is reading."""
         if self.file is not None:
@@ -125,7 +151,9 @@ class Database:
         with self._lock:
             there, self._open = self._open, None
         if there is not None:
-            there.engine.dispose(close=self._process == os.getpid())
+            ours = self._process == os.getpid()
+            there.lines.close() if ours else there.lines.abandon()
+            there.engine.dispose(close=ours)
 
     def _ready(self) -> _Open:
         """
@@ -146,14 +174,14 @@ class Database:
 
     def _opened(self) -> _Open:
         if self.file is None:
-            there = _Open(_engine(self._address), None)
-        elif self._only_reads and not _writable(self.file):
-            there = _Open(_sqlite(_as_it_is(self._address, self.file)), _identity(self.file))
+            there = _opened(_engine(self._address), None)
+        elif self._only_reads and not writable(self.file):
+            there = _opened(_sqlite(as_it_is(self._address, self.file)), identity_of(self.file))
         else:
-            identity = _made(self.file)
-            there = _Open(_sqlite(self._address), identity)
+            identity = made(self.file)
+            there = _opened(_sqlite(self._address), identity)
         try:
-            _up_to_date(there.engine)
+            _up_to_date(there.engine, self._tables)
         except BaseException:
             there.engine.dispose()
             raise
@@ -162,23 +190,28 @@ class Database:
     def _is_current(self, there: _Open) -> bool:
         """Whether it is this process's, and of the file that is there now."""
         ours = self._process == os.getpid()
-        return ours and (self.file is None or _identity(self.file) == there.identity)
+        return ours and (self.file is None or identity_of(self.file) == there.identity)
 
 
 class _Open(NamedTuple):
     engine: Engine
     identity: Identity | None
+    lines: Lines
 
 
-def _up_to_date(engine: Engine) -> None:
+def _opened(engine: Engine, identity: Identity | None) -> _Open:
+    return _Open(engine, identity, Lines(engine, _lock("write")))
+
+
+def _up_to_date(engine: Engine, tables: Tables | None) -> None:
     """Bring the tables to the newest revision; Alembic is not even loaded where they are."""
-    from .revisions import is_newest, upgrade
+    from .revisions import JOURNAL, is_newest, upgrade
 
     with _begun(engine, "find") as connection:
-        if is_newest(connection):
+        if is_newest(connection, tables or JOURNAL):
             return
     with _begun(engine, "remove") as connection:  # alone: two processes may start at once
-        upgrade(connection)
+        upgrade(connection, tables=tables or JOURNAL)
 
 
 @contextmanager
@@ -235,49 +268,6 @@ def _url(address: Address) -> URL:
         address.database,
         {name: one[0] if len(one) == 1 else one for name, one in address.query.items()},
     )
-
-
-def _made(file: Path) -> Identity | None:
-    """Have a file there, empty if need be, so that it is known which one is opened."""
-    _make_folder(file)
-    with suppress(OSError):  # it is there, or SQLite will say what is wrong
-        # only a new one is touched: closing it takes SQLite's locks off a file that others use
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-    return _identity(file)
-
-
-def _writable(file: Path) -> bool:
-    """Whether SQLite can write: into the file, and its log beside it."""
-    return all(os.access(one, os.W_OK) for one in (file, file.parent))
-
-
-def _as_it_is(address: Address, file: Path) -> Address:
-    """Read *file* without making anything beside it; its log, if there is one, is heeded."""
-    query = {"mode": ("ro",), "uri": ("true",)}
-    if not file.with_name(f"{file.name}-wal").exists():
-        query["immutable"] = ("1",)  # else SQLite wants to make a log to read without one
-    return msgspec.structs.replace(address, database=f"file:{quote(str(file))}", query=query)
-
-
-def _identity(file: Path) -> Identity | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _make_folder(file: Path) -> None:
-    fix = "Name a file in a folder that can be written"
-    if file.is_dir():
-        raise SetupError.of(WHERE, "it names a folder", "Name a file in it")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"its folder cannot be made ({error.strerror})"
-        raise SetupError.of(WHERE, problem, fix) from None
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise SetupError.of(WHERE, "the file cannot be written", fix)
 
 
 def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own

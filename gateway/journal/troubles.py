@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ..errors import SetupError
 from .addresses import WHERE
 from .places import NO_DATABASE, NO_DATABASE_FIX
-
-if TYPE_CHECKING:
-    from sqlalchemy.exc import DBAPIError
 
 AGAIN = "Nothing is lost by it; try again"
 LOCKED = "another process holds its lock"
@@ -61,6 +57,9 @@ KNOWN = {
 }
 """Part of a database's message → what is said of it, and what to do; the first that is found."""
 
+DRIVERS = ("sqlite3", "psycopg")
+OF_VALUES = ("DataError", "IntegrityError")
+
 DAMAGED = ("not a database", "malformed", "encrypted")
 
 
@@ -98,9 +97,13 @@ def told() -> Generator[None]:
     except (DataError, IntegrityError):
         raise
     except DBAPIError as error:
-        raise _ours(error) from None
+        raise _ours(error.orig) from None
     except NoConnection:
         raise StoreDown("all connections are in use") from None
+    except Exception as error:
+        if not _of_driver(error):
+            raise
+        raise _ours(error) from None
 
 
 REFUSED = {  # by PostgreSQL's code of the error
@@ -112,13 +115,19 @@ REFUSED = {  # by PostgreSQL's code of the error
 }
 
 
-def _ours(error: DBAPIError) -> Exception:
-    said = str(error.orig).lower()
+def _of_driver(error: Exception) -> bool:
+    """Whether a statement that went straight to the driver failed, but not by a row's values."""
+    named = [one for one in type(error).__mro__ if one.__module__.split(".")[0] in DRIVERS]
+    return bool(named) and not any(one.__name__ in OF_VALUES for one in named)
+
+
+def _ours(error: BaseException | None) -> Exception:
+    said = str(error).lower()
     if any(part in said for part in DAMAGED):
         return SetupError.of(WHERE, NO_DATABASE, NO_DATABASE_FIX)
-    state = getattr(error.orig, "sqlstate", None)
+    state = getattr(error, "sqlstate", None)
     if state in REFUSED:
         return StoreDown(*REFUSED[state])
     known = (meaning for part, meaning in KNOWN.items() if part in said)
-    unknown = f"it cannot be reached ({type(error.orig).__name__})", AGAIN
+    unknown = f"it cannot be reached ({type(error).__name__})", AGAIN
     return StoreDown(*next(known, unknown))

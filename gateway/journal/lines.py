@@ -1,0 +1,173 @@
+"""
+Connections whose statements go straight to the driver, for what is done all the time.
+
+SQLAlchemy's own beginning and ending of a transaction takes longer than SQLite's writing of a
+row. Here a connection is kept, and a transaction is a word to the driver.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection, Engine
+
+Haste: TypeAlias = Literal["read", "write"]
+SQLITE: dict[Haste, str] = {"read": "BEGIN", "write": "BEGIN IMMEDIATE"}
+PAGES = 4000  # of SQLite's log, before they are put into the file: 16 MB, each page once
+SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+
+_abandoned: list[Lines] = []  # a parent's, in a forked child: closing them would disturb it
+
+
+class Line:
+    """
+    A connection in a transaction, as the driver has it.
+
+    Attributes:
+        connection: The same as SQLAlchemy has it, for statements that are built.
+        is_server: Whether it is PostgreSQL's.
+
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.is_server = connection.dialect.name == "postgresql"
+        self._driver: Any = connection.connection.driver_connection
+
+    def execute(self, statement: str, given: Sequence[object] = ()) -> Any:  # noqa: ANN401 - a cursor of either driver
+        """Run *statement*, in which `?` stands for what is *given*; give its cursor."""
+        if self.is_server:
+            return self._driver.execute(_marked(statement), given)
+        return self._driver.execute(statement, given)
+
+    def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run *statement* once for each of *rows*."""
+        if self.is_server:
+            with self._driver.cursor() as cursor:
+                cursor.executemany(_marked(statement), rows)
+        else:
+            self._driver.executemany(statement, rows)
+
+    def begin(self, lock: str) -> None:
+        """Begin, for a server by several statements at once, which cannot be prepared."""
+        if self.is_server:
+            self._driver.execute(lock, prepare=False)
+        else:
+            self._driver.execute(lock)
+
+    def end(self, word: Literal["COMMIT", "ROLLBACK"]) -> None:
+        """Keep what was done, or undo it."""
+        self._driver.execute(word)
+        if self.connection.in_transaction():  # in SQLAlchemy's eyes, which began nothing
+            self.connection.rollback()
+
+    def close(self) -> None:
+        """Give the connection up, whatever state it is in."""
+        with suppress(Exception):
+            self.connection.invalidate()
+        with suppress(Exception):
+            self.connection.close()
+
+
+class Lines:
+    """
+    The lines to one database that nobody uses just now.
+
+    Args:
+        engine: What makes connections.
+        lock: What a server is told when a transaction that writes begins.
+
+    """
+
+    def __init__(self, engine: Engine, lock: str) -> None:
+        self._engine = engine
+        self._server = engine.dialect.name == "postgresql"
+        self._lock = lock
+        self._idle: list[Line] = []
+        self._closed = False
+        self._one = threading.Lock()
+
+    @contextmanager
+    def lend(self, haste: Haste, *, apart: bool = False) -> Generator[Line]:
+        """
+        Lend one in a transaction: kept if nothing is raised, undone otherwise.
+
+        Args:
+            haste: Whether it may write.
+            apart: One that nobody used before, and nobody will again.
+
+        """
+        line = self._begun(haste, apart=apart)
+        try:
+            yield line
+            line.end("COMMIT")
+        except BaseException:
+            try:
+                line.end("ROLLBACK")
+            except Exception:  # noqa: BLE001 - of either driver: it is broken, and of no more use
+                line.close()
+            else:
+                self._back(line, apart=apart)
+            raise
+        self._back(line, apart=apart)
+
+    def close(self) -> None:
+        """Close those that nobody uses, and each of the others when it comes back."""
+        with self._one:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for line in idle:
+            line.close()
+
+    def abandon(self) -> None:
+        """Leave them as they are: after a fork they are the parent's."""
+        _abandoned.append(self)
+
+    def _begun(self, haste: Haste, *, apart: bool) -> Line:
+        with self._one:
+            line = self._idle.pop() if self._idle and not apart else None
+        begin = self._beginning(haste)
+        if line is not None:
+            try:
+                line.begin(begin)
+            except Exception:  # noqa: BLE001 - of either driver: locked, or gone while it was idle
+                line.close()
+            else:
+                return line
+        line = self._new()
+        try:
+            line.begin(begin)
+        except BaseException:
+            line.close()
+            raise
+        return line
+
+    def _new(self) -> Line:
+        connection = self._engine.connect()
+        if self._server:
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        line = Line(connection)
+        if not self._server:
+            line.execute(f"PRAGMA wal_autocheckpoint={PAGES}")
+        return line
+
+    def _beginning(self, haste: Haste) -> str:
+        if not self._server:
+            return SQLITE[haste]
+        return SNAPSHOT if haste == "read" else f"BEGIN; {self._lock}"
+
+    def _back(self, line: Line, *, apart: bool) -> None:
+        with self._one:
+            if not (self._closed or apart):
+                self._idle.append(line)
+                return
+        line.close()
+
+
+@lru_cache(256)
+def _marked(statement: str) -> str:
+    return statement.replace("?", "%s")
