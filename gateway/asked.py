@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .cases import Case, Once
@@ -10,9 +10,9 @@ from .consulting import Consultation
 from .current import path
 from .deciding import run_async, run_sync
 from .engine import decide
-from .errors import SetupError
+from .errors import Reason, SetupError
 from .hearing import Hearing
-from .inbox.inbox import JOURNAL, Inbox
+from .inbox.inbox import JOURNAL, Inbox, why_of
 from .making import Hosted, built_by, case_of, untouched_case
 from .parameters import called
 from .plugins import Call
@@ -214,6 +214,47 @@ class Asked(Hearing):
         inbox = self._inbox()
         with confirmed("inbox", PATIENCE, SAYS):
             return inbox.resolve(decision, value, by, note)
+
+    def leave(
+        self,
+        point: str | DecisionPoint,
+        ask: Ask | State,
+        *,
+        decision: Decision[Any] | None = None,
+        reasons: Sequence[str] = (),
+        subject: str | None = None,
+    ) -> str:
+        """
+        Leave a question to a person, whoever has decided meanwhile; on a thread that may wait.
+
+        Nobody is asked, and nobody waits: what the person says is read with `resolution`.
+
+        Args:
+            point: A declaration, or the name of one, or any name if *ask* is an `Ask`.
+            ask: An `Ask`, or the state for the point's own questions.
+            decision: What was decided about it meanwhile; it is shown with the question.
+            reasons: Why a person is asked: codes, and no content.
+            subject: Who it is about; absent: the session's.
+
+        Returns:
+            The id that it waits under: the decision's, where there is one.
+
+        Raises:
+            JournalDown: The question cannot be kept.
+            SetupError: There is no inbox.
+
+        """
+        inbox = self._inbox()
+        given = (None, None, None, subject, None, None)
+        _, case = self._hosted_case(point, ask, given, None)
+        case.escalated = {"reasons": list(reasons)} if reasons else None
+        if decision is not None:
+            case.id = decision.record.id
+            case.attempts = [one for one in decision.attempts if one.reason is not Reason.OK]
+        with confirmed("inbox", PATIENCE, SAYS):
+            inbox.file(case, why_of(case, "undecided"))
+        inbox.told("decision.escalated", case.point.name, case.id, why="undecided")
+        return case.id
 
     def _inbox(self) -> Inbox:
         inbox = self._wiring.keeper.inbox
