@@ -1,0 +1,74 @@
+"""
+Facts that agents disagree about: what each source said, what it comes to, and what is in dispute.
+
+Every name is loaded when it is first used: importing the catalogue opens no database's library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .assertions import Assertion, Input, Recorded, Value, When, recorded
+    from .canonical import key_of
+    from .disputes import Dispute, Disputes, Event
+    from .entries import Receipt
+    from .errors import FactsError, NotResolved, Refused, Superseded
+    from .folding import fold
+    from .keys import FactKey
+    from .outcomes import Candidate, Outcome
+    from .policy import Policy, read_policy
+    from .reading import Reading
+    from .registry import Registry, read_registry
+    from .store import FactStore
+
+__all__ = [
+    "Assertion",
+    "Candidate",
+    "Dispute",
+    "Disputes",
+    "Event",
+    "FactKey",
+    "FactStore",
+    "FactsError",
+    "Input",
+    "NotResolved",
+    "Outcome",
+    "Policy",
+    "Reading",
+    "Receipt",
+    "Recorded",
+    "Refused",
+    "Registry",
+    "Superseded",
+    "Value",
+    "When",
+    "fold",
+    "key_of",
+    "read_policy",
+    "read_registry",
+    "recorded",
+]
+
+_ROOMS = {
+    "assertions": ("Assertion", "Input", "Recorded", "Value", "When", "recorded"),
+    "canonical": ("key_of",),
+    "disputes": ("Dispute", "Disputes", "Event"),
+    "entries": ("Receipt",),
+    "errors": ("FactsError", "NotResolved", "Refused", "Superseded"),
+    "folding": ("fold",),
+    "keys": ("FactKey",),
+    "outcomes": ("Candidate", "Outcome"),
+    "policy": ("Policy", "read_policy"),
+    "reading": ("Reading",),
+    "registry": ("Registry", "read_registry"),
+    "store": ("FactStore",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f".{room}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
