@@ -1,0 +1,179 @@
+"""Claims about one value, settled: by what they say, by the rules, or by a resolution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from ..assertions import Recorded, Value
+from ..entries import Receipt
+from ..keys import FactKey
+from ..outcomes import Status, Witness, candidate_id
+from .claims import Claim, competing, present
+from .conflicts import Conflict
+from .contest import Contest
+from .corrections import joined, last_words, replaced_by_name
+from .ranks import Rules
+from .settled import Settled, candidate, voices_of
+
+
+class Case(NamedTuple):
+    """
+    One value in question, settled at a point in time.
+
+    Attributes:
+        settled: What it comes to; None: nothing that is said holds.
+        otherwise: The status then.
+        claims: What holds.
+        notes: Flags.
+
+    """
+
+    settled: Settled | None
+    otherwise: Status
+    claims: list[Claim]
+    notes: list[str]
+
+
+class Asked(NamedTuple):
+    """
+    What is asked: a fact, by its rules, at a point in time.
+
+    Attributes:
+        key: The fact.
+        rules: Of its attribute.
+        receipts: Resolutions that were not withdrawn.
+        at: The point in time, in microseconds.
+
+    """
+
+    key: FactKey
+    rules: Rules
+    receipts: tuple[Receipt, ...]
+    at: int
+
+
+def case(asked: Asked, said: Mapping[str, Recorded], member: Value | None = None) -> Case:
+    """
+    Settle the value of a fact, or whether a *member* is in a set.
+
+    Args:
+        asked: What is asked.
+        said: About it, by id.
+        member: The one that is asked about; None: the fact has one value.
+
+    """
+    rules = asked.rules
+    named, refused = replaced_by_name(said, rules.registry)
+    first = [one for name, one in said.items() if name not in named] if named else said.values()
+    here = present(first, rules, asked.at, member)
+    notes = [*here.notes, *refused]
+    if not here.claims:
+        return Case(None, here.otherwise, [], notes)
+    claims = here.claims
+    beaten = [Witness(lost=name, to=by, on="correction") for name, by in named.items()]
+    values = {name: competing(said[name].assertion, rules, member) for name in named}
+    if len({one.said.source for one in claims}) < len(claims):
+        claims, corrected = last_words(claims, rules)
+        for one, by in corrected:
+            values[one.id] = one.value
+            beaten.append(Witness(lost=one.id, to=by, on="correction"))
+        if rules.recent:
+            joined(claims, rules)
+    settled = _settled(asked, claims, values)
+    if beaten:
+        settled.beaten = [*settled.beaten, *beaten]
+    return Case(settled, here.otherwise, claims, [*notes, *settled.notes])
+
+
+def _settled(asked: Asked, claims: list[Claim], corrected: Mapping[str, Value | None]) -> Settled:
+    """
+    Settle what holds: by what it says, by the rules, or by a resolution.
+
+    One value is all that is needed, whatever else is missing (RF-25). Several are decided by what
+    nothing beats, and only if that is one value, or values of which one represents all (RF-24).
+    """
+    value = claims[0].value
+    if all(one.value == value for one in claims):
+        return _unanimous(asked.key, value, claims, corrected)
+    conflict = Conflict(asked.key, Contest(claims, asked.rules))
+    settled = conflict.settled()
+    if not asked.receipts or (settled.value is not None and len(conflict.left) == 1):
+        return settled
+    # what was resolved stays so where the candidates left would now agree well enough (RF-34)
+    listed = settled if settled.value is None else conflict.listed()
+    found = ruled(asked, listed, claims)
+    return settled if found.value is None and settled.value is not None else found
+
+
+def _unanimous(
+    key: FactKey, value: Value, claims: list[Claim], corrected: Mapping[str, Value | None]
+) -> Settled:
+    others = sorted(name for name, other in corrected.items() if other != value)
+    return Settled(
+        value=value,
+        decided_by="correction" if others else "unanimous",
+        candidates=(candidate(key, value, claims, voices_of(claims)),),
+        unbeaten=[one.id for one in claims],
+        runner_up=others[0] if others else "",
+    )
+
+
+def ruled(asked: Asked, before: Settled, claims: Iterable[Claim]) -> Settled:
+    """
+    Let a resolution decide what the rules do not.
+
+    One counts while every unbeaten candidate that it did not choose is one that its resolver saw,
+    and something that holds still says what was chosen (RF-53). So another that says so, one
+    candidate less, or one more that is beaten and only dissents, changes nothing; a new one that
+    nothing beats does. Persons go before agents; where two of a kind chose differently, none
+    counts (RF-77).
+
+    Args:
+        asked: What is asked.
+        before: What the rules came to: a dispute.
+        claims: What holds.
+
+    """
+    named = {one.id: one for one in asked.receipts}
+    if not named:
+        return before
+    held = {candidate_id(asked.key, value): value for value in {one.value for one in claims}}
+    unbeaten = set(before.unbeaten)
+    left = {one.id for one in before.candidates if not unbeaten.isdisjoint(one.assertions)}
+    gone = _overridden(named)
+    counting = {
+        name: one
+        for name, one in named.items()
+        if name not in gone
+        and (one.until is None or asked.at < one.until)
+        and one.choice in held
+        and left - {one.choice} <= set(one.seen)
+    }
+    parties = {one.party for one in counting.values()}
+    foremost = "person" if "person" in parties else "agent"
+    counting = {name: one for name, one in counting.items() if one.party == foremost}
+    if len({one.choice for one in counting.values()}) != 1:
+        notes = [f"resolutions_differ:{name}" for name in sorted(counting)]
+        return msgspec.structs.replace(before, notes=[*before.notes, *notes])
+    name, one = min(counting.items(), key=lambda pair: (pair[1].at, pair[0]))
+    return msgspec.structs.replace(
+        before,
+        value=held[one.choice],
+        decided_by="resolution",
+        reason="",
+        receipt=name,
+        dispute=one.dispute,
+    )
+
+
+def _overridden(receipts: dict[str, Receipt]) -> set[str]:
+    """Name those whose place others took; an agent never takes a person's (RF-55)."""
+    return {
+        name
+        for one in receipts.values()
+        for name in one.overrides
+        if name in receipts and not (one.party == "agent" and receipts[name].party == "person")
+    }
