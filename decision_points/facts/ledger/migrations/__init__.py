@@ -1,0 +1,1 @@
+"""How the journal's tables came about, revision by revision; run by Alembic."""
