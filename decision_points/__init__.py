@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..gateway.plugins import hookimpl
+from .catalogue import POINTS
 from .convergence import (
     CONVERGENCE,
     COUNCIL,
@@ -30,6 +31,7 @@ from .convergence import (
     lane_of,
 )
 from .extraction import Candidate, Parameters
+from .facts.dispute import FACT_DISPUTE, DisputeState
 from .goals import MULTI_INTENT, MultiIntentState, usable
 from .guardrails import Action, Rail, guardrail, on_output, rail
 from .interruption import (
@@ -134,6 +136,7 @@ __all__ = [
     "COUNCIL",
     "DEBATE_ESCALATION",
     "DEBATE_LANE",
+    "FACT_DISPUTE",
     "GLOBAL_SUPERVISOR",
     "GUARDRAIL_AOFERTA",
     "GUARDRAIL_COER",
@@ -177,6 +180,7 @@ __all__ = [
     "CouncilState",
     "DebateLane",
     "Destination",
+    "DisputeState",
     "Escalation",
     "EscalationState",
     "EvidenceState",
@@ -245,41 +249,7 @@ __all__ = [
 @hookimpl
 def pointsman_points() -> Sequence[DecisionPoint]:
     """Offer the catalogue."""
-    return (
-        ROUTE_CONTINUITY,
-        ROUTER,
-        WORKFLOW_EXPECTED_INPUT,
-        WORKFLOW_REENTRY,
-        TRANSACTION_CONFIRMATION,
-        TRANSACTION_PARAMETER_RELEVANCE,
-        TRANSACTION_INTENT_SHIFT,
-        MULTI_INTENT,
-        TRANSACTION_PARAMETER_RECONCILIATION,
-        GLOBAL_SUPERVISOR,
-        PROCESSING_INTERRUPTION,
-        GUARDRAIL_GUARDRAIL,
-        GUARDRAIL_GRL,
-        GUARDRAIL_PINJ,
-        GUARDRAIL_COER,
-        GUARDRAIL_TOX,
-        GUARDRAIL_REVPREC,
-        GUARDRAIL_AOFERTA,
-        GUARDRAIL_OOS,
-        GUARDRAIL_FRASEOLOGIA,
-        GUARDRAIL_RAGSEC,
-        GUARDRAIL_DLEX_IN,
-        GUARDRAIL_DLEX_OUT,
-        GUARDRAIL_DLEX_OUT_PROTOCOL_AUTHORIZATION_RECHECK,
-        JUDGE_CSI,
-        JUDGE_VCTN,
-        JUDGE_ALUC,
-        JUDGE_RQLT,
-        JUDGE_LLM_JUDGE,
-        DEBATE_LANE,
-        CONVERGENCE,
-        DEBATE_ESCALATION,
-        COUNCIL,
-    )
+    return POINTS
 
 
 def _demo() -> object:
@@ -288,7 +258,21 @@ def _demo() -> object:
     return app
 
 
+def _facts() -> object:
+    from .facts.commands.app import app
+
+    return app
+
+
 @hookimpl
 def pointsman_commands() -> Mapping[str, Callable[[], object]]:
-    """Offer `pointsman demo`, which is about points of this catalogue."""
-    return {"demo": _demo}
+    """Offer `pointsman demo`, which is about points of this catalogue, and `pointsman facts`."""
+    return {"demo": _demo, "facts": _facts}
+
+
+@hookimpl
+def pointsman_tools() -> Mapping[str, Callable[..., object]]:
+    """Offer the tools of facts, which open their store at the first call."""
+    from .facts.agents.tools import configured
+
+    return configured()
