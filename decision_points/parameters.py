@@ -51,6 +51,8 @@ class ReconciliationState(TypedDict, total=False):
         parameter_schema: Parameter → what it is; each of them is asked about.
         known_arguments: Parameter → the value known so far.
         candidates: Parameter → what was extracted; the extraction puts it here.
+        tied_candidates: Parameter → what was extracted, where that differs; the extraction puts
+            it here, and none of it can be `resolved`.
         conversation_newest_first: What was said before, ranked.
 
     """
@@ -60,6 +62,7 @@ class ReconciliationState(TypedDict, total=False):
     parameter_schema: Required[Mapping[str, FieldSchema]]
     known_arguments: Mapping[str, Any]
     candidates: Mapping[str, Found]
+    tied_candidates: Mapping[str, Sequence[Found]]
     conversation_newest_first: Sequence[str]
 
 
