@@ -9,6 +9,7 @@ import pytest
 
 from fences import DIFF, PYTHON, changes, page_runs
 from pointsman.decision_points import pointsman_points
+from pointsman.decision_points.facts.settings import FactsSettings
 from pointsman.gateway.cli.markdown import page as page_of
 from pointsman.gateway.server.settings import ServerSettings
 from pointsman.gateway.variables import GLOBALS, PointVariables
@@ -70,6 +71,7 @@ ELSEWHERE = {
     **{f"SERVER_{name.upper()}": "deployment.md" for name in ServerSettings.model_fields},
     **{f"COMMITTEE_{name.upper()}": "committee.md" for name in CommitteeSettings.model_fields},
     **{f"DEBATE_{name.upper()}": "debate.md" for name in DebateSettings.model_fields},
+    **{f"FACTS_{name.upper()}": "facts.md" for name in FactsSettings.model_fields},
 }
 
 
@@ -93,9 +95,12 @@ def test_the_page_says_what_the_table_says(row: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_snippet_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_snippet_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A reader who types in a page's Python, from top to bottom, meets no error."""
     monkeypatch.setenv("DECISION_LOG", "off")
+    monkeypatch.chdir(tmp_path)  # where a page makes files of its own
     page_runs(page)
 
 
@@ -137,7 +142,7 @@ def test_the_page_about_the_points_is_what_the_command_prints() -> None:
 
 def test_readers_are_told_how_many_points_there_are() -> None:
     internal = [point.internal for point in pointsman_points()]
-    assert (internal.count(False), internal.count(True)) == (29, 4)
+    assert (internal.count(False), internal.count(True)) == (29, 5)
     for page in ("README.md", "CHANGELOG.md", "docs/decisions.md"):
         assert "Twenty-nine" in (ROOT / page).read_text("utf-8")
 

@@ -398,7 +398,7 @@ def test_the_four_points_are_declared_in_their_final_form() -> None:
     assert GUARDRAIL_PINJ.safe is False
     assert GUARDRAIL_PINJ.blocks is True
     assert JUDGE_RQLT.safe == 0.0
-    internal = {"DEBATE_LANE", "CONVERGENCE", "DEBATE_ESCALATION", "COUNCIL"}
+    internal = {"DEBATE_LANE", "CONVERGENCE", "DEBATE_ESCALATION", "COUNCIL", "FACT_DISPUTE"}
     assert EVERY.keys() - CATALOGUE.keys() == internal
 
 

@@ -281,7 +281,7 @@ def test_the_start_says_where_whom_and_what_is_kept(one: Command) -> None:
     said = dict(line.split(maxsplit=1) for line in one.out[1:])
 
     assert one.out[0] == f"✓ serving on http://127.0.0.1:{port}"
-    assert said["points"] == "33 points, 1 with a provider of their own"
+    assert said["points"] == "34 points, 1 with a provider of their own"
     assert said["providers"] == (
         "local (for current: CURRENT_PROVIDER), jev (DECISION_ROUTER_PROVIDER)"
     )
