@@ -69,11 +69,12 @@ class Said:
 
 @dataclass(frozen=True)
 class Ruling:
-    """A receipt: what was seen, what was chosen, and whether a person did."""
+    """A receipt: what was seen, in which words, what was chosen, and whether a person did."""
 
     seen: frozenset[str]
     choice: str
     person: bool
+    upon: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,21 @@ def comes_to(
         return Came("not_yet" if every else "absent")
     standing = [one for one in here if not any(_corrects(by, one, rule) for by in here)]
     times = {one.id: _time(one, standing, at) for one in standing}
-    left = frozenset(
-        one.value for one in standing if not any(_beats(by, one, rule, times) for by in standing)
-    )
+    best = [one for one in standing if not any(_beats(by, one, rule, times) for by in standing)]
+    left = frozenset(one.value for one in best)
     if len(left) == 1:
-        return Came("resolved", next(iter(left)), left)
-    chosen = _ruled(left, {one.value for one in here}, rulings)
+        (value,) = left
+        known = [one for one in rulings if one.person and {each.id for each in best} <= one.upon]
+        held = _ruled(left, _values(standing), known)
+        if held and held != value:  # a person refused it before the rules chose it (RF-71)
+            return Came("resolved", held, left | {held})
+        return Came("resolved", value, left)
+    chosen = _ruled(left, _values(standing), rulings)
     return Came("resolved", chosen, left) if chosen else Came("disputed", None, left)
+
+
+def _values(said: Iterable[Said]) -> set[str]:
+    return {one.value for one in said}
 
 
 def _corrects(by: Said, one: Said, rule: Rule) -> bool:
@@ -181,12 +190,8 @@ def _newer(mine: tuple[int, int] | None, theirs: tuple[int, int] | None) -> bool
 
 
 def _ruled(left: frozenset[str], said: set[str], rulings: Sequence[Ruling]) -> str | None:
-    """Give what was ruled of this very set: persons before agents, and never one of two."""
-    counts = [
-        one
-        for one in rulings
-        if left - {one.choice} == one.seen - {one.choice} and one.choice in said
-    ]
+    """Give what was ruled with all that is left in sight: persons before agents, and never one of two."""
+    counts = [one for one in rulings if left - {one.choice} <= one.seen and one.choice in said]
     heard = [one for one in counts if one.person] or counts
     chosen = {one.choice for one in heard}
     return chosen.pop() if len(chosen) == 1 else None

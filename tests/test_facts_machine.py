@@ -166,6 +166,14 @@ class Model:
         rulings = list(self.ruled[attribute].values())
         return comes_to(said, self.rules[attribute], at, rulings)
 
+    def says(self, attribute: str, values: frozenset[str], at: int) -> frozenset[str]:
+        """Give ids of what holds at a time and says one of *values*."""
+        return frozenset(
+            name
+            for name, one in self.said[attribute].items()
+            if self.alive(name) and one.value in values and (one.since is None or one.since <= at)
+        )
+
     def policy(self) -> dict[str, Any]:
         """Write the rules as a policy."""
         declared = {name: one.table() for name, one in self.rules.items() if one is not None}
@@ -230,8 +238,10 @@ class Stores(RuleBasedStateMachine):
             reason="as the file says",
         )
         seen = frozenset(one.value.text for one in dispute.candidates)
-        ruling = Ruling(seen, chosen.value.text, person)
-        self.model.ruled[dispute.key.attribute][receipt.id] = ruling
+        attribute = dispute.key.attribute
+        upon = self.model.says(attribute, seen, receipt.at)
+        ruling = Ruling(seen, chosen.value.text, person, upon)
+        self.model.ruled[attribute][receipt.id] = ruling
 
     def decided(self, *, by_agent: bool) -> list[tuple[Dispute, str]]:
         """Give disputes that a receipt decides now, with its id: those of agents, or all."""

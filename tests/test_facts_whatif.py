@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.decision_points.facts import FactKey, FactStore
-from pointsman.decision_points.facts.entries import Quarantined
+from pointsman.decision_points.facts.entries import Party, Quarantined
 from pointsman.decision_points.facts.whatif import WhatIf
 
 REGISTRY: dict[str, Any] = {
@@ -26,6 +26,11 @@ REGISTRY: dict[str, Any] = {
     },
 }
 REVERSED = {**REGISTRY, "order": ["chat", "erp", "signed"]}
+RANKED = {
+    **REGISTRY,
+    "order": ["first", *REGISTRY["order"]],
+    "sources": {**REGISTRY["sources"], "contract": {"level": "first"}},
+}
 POLICY: dict[str, Any] = {
     "schema": 1,
     "keys": ["authority", "confidence"],
@@ -144,19 +149,20 @@ def test_dependents_are_counted_through_others_too(store: FactStore) -> None:
 
 def test_with_resolutions_both_rules_are_scored_by_them(store: FactStore) -> None:
     """RF-70: right, wrong and coverage, of the rules alone: without what the person decided."""
-    for entity, right in {"a": "100", "b": "100", "c": "90"}.items():
+    party: Party
+    for entity, right, party in (
+        ("a", "100", "person"),
+        ("b", "100", "person"),
+        ("c", "90", "person"),
+        ("d", "90", "agent"),
+    ):
         store.assert_(entity, "price", "100", source="contract")
         store.assert_(entity, "price", "90", source="annex")
         (dispute,) = store.disputes.list()
         chosen = next(one for one in dispute.candidates if one.value.text == right)
-        store.disputes.resolve(dispute.id, chosen.id, by="maria", party="person")
-    ranked = {
-        **REGISTRY,
-        "order": ["first", *REGISTRY["order"]],
-        "sources": {**REGISTRY["sources"], "contract": {"level": "first"}},
-    }
+        store.disputes.resolve(dispute.id, chosen.id, by="maria", party=party)
 
-    found = store.what_if(registry=ranked)
+    found = store.what_if(registry=RANKED)
 
     assert found.before is not None
     assert found.after is not None
@@ -164,8 +170,8 @@ def test_with_resolutions_both_rules_are_scored_by_them(store: FactStore) -> Non
     assert found.before.right_when_decided is None
     assert (found.after.right, found.after.wrong, found.after.undecided) == (2, 1, 0)
     assert found.after.right_when_decided == pytest.approx(2 / 3)
-    # what a person decided survives where the rules leave the same choice, and only there
-    assert rows(found) == {"c": ("resolved → resolved", "resolution", "authority")}
+    # what a person decided survives; an agent's word yields to the rules
+    assert rows(found) == {"d": ("resolved → resolved", "resolution", "authority")}
     assert found.overruled == 1
 
 
@@ -208,6 +214,24 @@ def test_what_a_person_decided_survives_other_rules_that_leave_the_same_choice(
     assert found.overruled == 0
     assert store.get("b", "price").value == 103
     assert store.get("b", "price").outcome.decided_by == "resolution"
+
+
+def test_a_persons_word_outlives_the_rules_that_made_it_needed(store: FactStore) -> None:
+    """RF-71, RF-53: also where the new ones would decide; a new word is new evidence, though."""
+    store.assert_("a", "price", "100", source="contract")
+    store.assert_("a", "price", "90", source="annex")
+    (dispute,) = store.disputes.list()
+    chosen = next(one for one in dispute.candidates if one.value.text == "90")
+    store.disputes.resolve(dispute.id, chosen.id, by="maria", party="person")
+
+    store.adopt(registry=RANKED, by="maria", reason="tried")
+    upheld = store.get("a", "price")
+    store.assert_("a", "price", "100", source="contract", source_ref="page 3")
+
+    assert (upheld.value, upheld.outcome.decided_by) == (90, "resolution")
+    assert {one.value.text for one in upheld.outcome.candidates} == {"90", "100"}
+    assert store.get("a", "price").value == 100
+    assert store.get("a", "price").outcome.decided_by == "authority"
 
 
 def test_rules_that_read_otherwise_are_scored_by_the_same_words(store: FactStore) -> None:

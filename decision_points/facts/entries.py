@@ -83,6 +83,8 @@ class Receipt(_OfFact, frozen=True, kw_only=True, tag="resolved"):
         dispute: Its id, which is a hash of the candidates that were seen.
         revision: How many disputes of this fact it follows, from 1.
         seen: Ids of the candidates that were listed, sorted.
+        upon: Ids of the assertions that said one of them then, sorted; a person's word on these
+            holds whichever rules are adopted later. Empty where they were too many to list.
         choice: The id of the candidate chosen; of a new assertion's value its candidate id.
         resolver: Who.
         party: A person or an agent.
@@ -101,6 +103,7 @@ class Receipt(_OfFact, frozen=True, kw_only=True, tag="resolved"):
     dispute: str
     revision: int = 1
     seen: tuple[str, ...]
+    upon: tuple[str, ...] = ()
     choice: str
     resolver: str
     party: Party

@@ -16,6 +16,7 @@ app = typer.Typer(
     cls=Facts,
     name="facts",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     help="Load, read, explain and reconcile what sources say about facts.",
     context_settings={"help_option_names": ["-h", "--help"]},

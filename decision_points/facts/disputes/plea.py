@@ -53,13 +53,16 @@ class Plea(msgspec.Struct, frozen=True, kw_only=True):
             self.party,
         )
 
-    def receipt(self, dispute: Dispute, at: int, overrides: tuple[str, ...]) -> Receipt:
-        """Write the receipt of a *dispute*, at a time in microseconds."""
+    def receipt(
+        self, dispute: Dispute, upon: tuple[str, ...], at: int, overrides: tuple[str, ...]
+    ) -> Receipt:
+        """Write the receipt of a *dispute*, *upon* these assertions, at a time in microseconds."""
         return Receipt(
             key=dispute.key,
             dispute=dispute.id,
             revision=dispute.revision,
             seen=dispute.seen,
+            upon=upon,
             choice=self.choice,
             resolver=self.by,
             party=self.party,

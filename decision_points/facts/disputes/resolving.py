@@ -174,7 +174,7 @@ class Resolving(Moving):
         with self._view() as view:
             now = present(view, id, at, plea.brought)
             over = may_resolve(now, plea)
-        receipt = plea.receipt(now.dispute, at, over)
+        receipt = plea.receipt(now.dispute, now.upon, at, over)
 
         def check(view: View) -> None:
             still = present(view, id, self._clock(), plea.brought)

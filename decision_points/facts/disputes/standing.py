@@ -8,15 +8,18 @@ import msgspec
 
 from ..entries import Dismissed, Party, Receipt, Withdrawn
 from ..errors import Refused, Superseded
+from ..folding import visible
 from ..outcomes import candidate_id
 from .dispute import Dispute
 from .plea import Plea
 
 if TYPE_CHECKING:
-    from ..assertions import Assertion
+    from ..assertions import Assertion, Recorded
     from ..keys import FactKey
     from ..ledger.view import View
     from ..outcomes import Outcome
+
+UPON = 1000  # ids of assertions that a receipt lists
 
 
 class Present(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +31,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
         outcome: What the fact comes to now.
         receipt: The one that counts; None: none does.
         authors: Who wrote the candidates, and whose word they are.
+        upon: Ids of what says one of the candidates now, sorted; none where they are too many.
 
     """
 
@@ -35,6 +39,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     receipt: Receipt | None
     authors: frozenset[str]
+    upon: tuple[str, ...]
 
     @property
     def same(self) -> bool:
@@ -67,11 +72,14 @@ def present(view: View, id: str, at: int, brought: str = "") -> Present:  # noqa
     if found is None:
         raise Refused("no_dispute", f"no dispute has the id {id!r}", "`disputes` lists them")
     outcome = view.outcome(found.key)
+    said = _said(view, found)
+    upon = tuple(sorted(one.id for one in said if visible(one.assertion, at)))
     return Present(
         dispute=found.at(at),
         outcome=outcome,
         receipt=receipt_of(view, outcome),
-        authors=_authors(view, found, brought),
+        authors=_authors(said, brought),
+        upon=upon if len(upon) <= UPON else (),
     )
 
 
@@ -84,16 +92,21 @@ def receipt_of(view: View, outcome: Outcome) -> Receipt | None:
     return found if isinstance(found, Receipt) else None
 
 
-def _authors(view: View, dispute: Dispute, brought: str) -> frozenset[str]:
-    """Name who would judge their own word (RF-57), also where a better source says the same."""
+def _said(view: View, dispute: Dispute) -> list[Recorded]:
+    """Give what says one of the candidates, also where a better source says the same."""
     ids = {one.id for one in dispute.candidates}
     unbeaten = {one for candidate in dispute.candidates for one in candidate.assertions}
-    said = [
-        one.assertion
+    return [
+        one
         for one in view.living(dispute.key).assertions
-        if one.id != brought and (one.id in unbeaten or _named(dispute.key, one.assertion) in ids)
+        if one.id in unbeaten or _named(dispute.key, one.assertion) in ids
     ]
-    return frozenset(name for one in said for name in (one.writer, one.source) if name)
+
+
+def _authors(said: list[Recorded], brought: str) -> frozenset[str]:
+    """Name who would judge their own word (RF-57)."""
+    others = [one.assertion for one in said if one.id != brought]
+    return frozenset(name for one in others for name in (one.writer, one.source) if name)
 
 
 def _named(key: FactKey, said: Assertion) -> str:

@@ -100,12 +100,34 @@ def _settled(asked: Asked, claims: list[Claim], corrected: Mapping[str, Value | 
         return _unanimous(asked.key, value, claims, corrected)
     conflict = Conflict(asked.key, Contest(claims, asked.rules))
     settled = conflict.settled()
-    if not asked.receipts or (settled.value is not None and len(conflict.left) == 1):
+    if not asked.receipts:
         return settled
+    if settled.value is not None and len(conflict.left) == 1:
+        return _upheld(asked, settled, claims)
     # what was resolved stays so where the candidates left would now agree well enough (RF-34)
     listed = settled if settled.value is None else conflict.listed()
     found = ruled(asked, listed, claims)
     return settled if found.value is None and settled.value is not None else found
+
+
+def _upheld(asked: Asked, settled: Settled, claims: list[Claim]) -> Settled:
+    """
+    Let a person's word stand against rules that decide only since others were adopted (RF-71).
+
+    It does as long as nothing is unbeaten that the person did not have before them; a new word,
+    also one for a value that they refused, is new evidence, and the rules decide.
+    """
+    known = [one for one in asked.receipts if set(settled.unbeaten) <= set(one.upon)]
+    persons = tuple(one for one in known if one.party == "person")
+    if not persons:
+        return settled
+    found = ruled(asked._replace(receipts=persons), settled, claims)
+    if not found.receipt or found.value is None or found.value == settled.value:
+        return settled
+    chosen = [one for one in claims if one.value == found.value]
+    one = candidate(asked.key, found.value, chosen, voices_of(chosen))
+    both = sorted((*settled.candidates, one), key=lambda each: each.id)
+    return msgspec.structs.replace(found, candidates=tuple(both))
 
 
 def _unanimous(
