@@ -96,7 +96,7 @@ def comes_to(
         return Came("unreconciled", None, frozenset(one.value for one in here))
     if not here or rule is None:
         return Came("not_yet" if every else "absent")
-    standing = [one for one in here if not any(_corrects(by, one, rule) for by in here)]
+    standing = [one for one in here if not any(_corrects(by, one, rule, at) for by in here)]
     times = {one.id: _time(one, standing, at) for one in standing}
     best = [one for one in standing if not any(_beats(by, one, rule, times) for by in standing)]
     left = frozenset(one.value for one in best)
@@ -115,12 +115,17 @@ def _values(said: Iterable[Said]) -> set[str]:
     return {one.value for one in said}
 
 
-def _corrects(by: Said, one: Said, rule: Rule) -> bool:
+def _corrects(by: Said, one: Said, rule: Rule, at: int) -> bool:
     """A later observation of the same source replaces another value (RF-13)."""
-    succeeds = rule.over_time and None not in (by.since, one.since) and by.since != one.since
-    if by.source != one.source or by.value == one.value or succeeds:
+    if by.source != one.source or by.value == one.value:
         return False
-    return None not in (by.observed, one.observed) and by.observed > one.observed  # type: ignore[operator]
+    if by.observed is None or one.observed is None or max(by.observed, one.observed) > at + SKEW:
+        return False  # dated ahead is no time (RF-43)
+    if rule.over_time and one.since is not None:
+        announced = by.since is None and one.since > by.observed
+        if announced or by.since not in {None, one.since}:
+            return False
+    return by.observed > one.observed
 
 
 def _time(one: Said, standing: Sequence[Said], at: int) -> tuple[int, int] | None:
@@ -190,7 +195,7 @@ def _newer(mine: tuple[int, int] | None, theirs: tuple[int, int] | None) -> bool
 
 
 def _ruled(left: frozenset[str], said: set[str], rulings: Sequence[Ruling]) -> str | None:
-    """Give what was ruled with all that is left in sight: persons before agents, and never one of two."""
+    """Give what was ruled with all that is left in sight: persons first, and never one of two."""
     counts = [one for one in rulings if left - {one.choice} <= one.seen and one.choice in said]
     heard = [one for one in counts if one.person] or counts
     chosen = {one.choice for one in heard}

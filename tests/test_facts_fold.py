@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import msgspec
@@ -135,6 +136,16 @@ CASES: dict[str, tuple[tuple[Recorded, ...], dict[str, Any], tuple[str, str | No
         {"margin": 0.2},
         ("resolved", "x", "confidence"),
     ),
+    "RF-27 a margin is as it is written": (  # 0.9 - 0.7 > 0.2 for binary floats
+        (says("crm", "x", confidence=0.9), says("mail", "y", confidence=0.7)),
+        {"margin": 0.2},
+        ("disputed", None, "tie"),
+    ),
+    "RF-27 beyond a margin as it is written": (
+        (says("crm", "x", confidence=0.9), says("mail", "y", confidence=0.69)),
+        {"margin": 0.2},
+        ("resolved", "x", "confidence"),
+    ),
     "RF-29 recency only for what changes": (
         (says("crm", "x", observed_at=1), says("mail", "y", observed_at=9)),
         {},
@@ -244,6 +255,49 @@ CASES: dict[str, tuple[tuple[Recorded, ...], dict[str, Any], tuple[str, str | No
         {"change": "over_time"},
         ("resolved", "y", "succession"),
     ),
+    "RF-13 read again, what is announced stays announced": (
+        (
+            says("sap", "x", observed_at=1),
+            says("sap", "y", observed_at=2, valid_from=9),
+            says("sap", "x", observed_at=3),
+        ),
+        {"change": "over_time"},
+        ("resolved", "y", "recency"),
+    ),
+    "RF-13 and where no key decides either, it says two things": (
+        (
+            says("sap", "y", observed_at=2, valid_from=9),
+            says("sap", "x", observed_at=3, confidence=None),
+        ),
+        {"change": "over_time"},
+        ("disputed", None, "self_contradiction"),
+    ),
+    "RF-13 what had begun is corrected": (
+        (
+            says("sap", "y", observed_at=2, valid_from=9),
+            says("sap", "x", observed_at=9),
+        ),
+        {"change": "over_time"},
+        ("resolved", "x", "correction"),
+    ),
+    "RF-13 of what never changes, whenever it was to hold": (
+        (
+            says("sap", "y", observed_at=2, valid_from=9),
+            says("sap", "x", observed_at=3),
+        ),
+        {},
+        ("resolved", "x", "correction"),
+    ),
+    "RF-43 dated ahead corrects nothing": (
+        (says("sap", "x", observed_at=1), says("sap", "y", observed_at=401)),
+        {},
+        ("disputed", None, "self_contradiction"),
+    ),
+    "RF-43 nor is it corrected": (
+        (says("sap", "x", observed_at=401), says("sap", "y", observed_at=402)),
+        {},
+        ("disputed", None, "self_contradiction"),
+    ),
     "RF-11 absence is below explicit of one tier": (
         (says("crm", "x", evidence="absence"), says("mail", "y", confidence=0.1)),
         {},
@@ -339,6 +393,40 @@ def test_finer_date_represents() -> None:
     assert standing(outcome) == ("resolved", "2026-11-14", "compatible")
 
 
+@pytest.mark.parametrize(
+    ("raws", "expected"),
+    [
+        (("13:00Z", "13:05:30Z", ""), ("resolved", "2026-11-14T13:00Z", "tolerance")),
+        (("13:00Z", "13:25:30Z", ""), ("disputed", None, "tie")),
+    ],
+)
+def test_coarser_date_is_in_nobodys_way(
+    raws: tuple[str, ...], expected: tuple[str, str | None, str]
+) -> None:
+    """RF-83, RF-84: beside two near minutes their day says nothing else, and represents neither."""
+    near = policy(type="date", tolerance="10m")
+    three = [
+        typed(near, name, f"2026-11-14T{raw}" if raw else "2026-11-14")
+        for name, raw in zip(("crm", "mail", "chat"), raws, strict=True)
+    ]
+    assert standing(fold(KEY, three, near, REGISTRY, NOW)) == expected
+    assert standing(fold(KEY, three[::-1], near, REGISTRY, NOW)) == expected
+
+
+def test_unreadable_corrector_replaces_nothing() -> None:
+    """RF-15, RF-14: it is left out altogether."""
+    ten = says("sap", "10", normaliser="text@0")
+    bad = says("sap", "ten", normaliser="text@0", corrects=ten.id)
+    outcome = folded(ten, bad, type="number")
+    assert standing(outcome) == ("resolved", "10", "unanimous")
+    assert outcome.trace.notes == (f"unreadable:{bad.id}",)
+    good = says("sap", "12", normaliser="text@0", corrects=ten.id)
+    assert standing(folded(ten, good, type="number")) == ("resolved", "12", "correction")
+    denial = says("sap", "ten", kind="deny", normaliser="text@0", corrects=ten.id)
+    held = folded(ten, denial, type="number", cardinality="many")
+    assert held.members == (Value("number", "10"),)
+
+
 def test_raw_is_read_again_under_another_normaliser() -> None:
     """RF-15, RF-46: what the policy of now cannot read is left out and flagged."""
     two = [
@@ -390,6 +478,63 @@ def test_members_of_a_set_are_said_one_by_one() -> None:
     assert {one.value for one in open_.candidates} == {Value("text", "ana"), Value("deny", "ana")}
     none = folded(*two, says("sap", None, kind="deny"), cardinality="many")
     assert (none.status, none.members) == ("resolved", ())
+
+
+def test_member_of_a_set_is_corrected_into_another() -> None:
+    """RF-13, RF-14: what a correction names is another member, and by who may it is gone."""
+    blue = says("sap", "blue")
+    green = says("sap", "green", corrects=blue.id)
+    outcome = folded(blue, green, cardinality="many")
+    assert outcome.members == (Value("text", "green"),)
+    assert outcome.decided_by == "correction"
+    assert [(one.lost, one.to, one.on) for one in outcome.trace.beaten] == [
+        (blue.id, green.id, "correction")
+    ]
+    other = says("mail", "green", corrects=blue.id)
+    refused = folded(blue, other, cardinality="many")
+    assert refused.members == (Value("text", "blue"), Value("text", "green"))
+    assert f"not_allowed:{other.id}" in refused.trace.notes
+    denial = says("sap", None, kind="deny", corrects=blue.id)
+    assert folded(blue, denial, cardinality="many").status == "absent"
+
+
+@pytest.mark.parametrize("span", [{"valid_from": 500}, {"valid_to": 300}])
+def test_member_of_another_time_changes_nothing_today(span: dict[str, Any]) -> None:
+    """RF-04: of a set, what begins later or is over is not denied, and not there."""
+    none = says("sap", None, kind="deny")
+    before = folded(none, cardinality="many")
+    after = folded(none, says("crm", "blue", **span), cardinality="many")
+    assert before.status == "absent"
+    assert (after.status, after.members) == (before.status, before.members)
+
+
+def test_denials_of_a_whole_set_that_differ_in_nothing_are_all_told() -> None:
+    """RF-37, RF-80: each has its place in what is left, and in what is beaten."""
+    said = [says("crm", "ana"), says("mail", None, kind="deny")]
+    again = says("mail", None, kind="deny", source_ref="page 2")
+    open_ = folded(*said, again, cardinality="many")
+    (denied,) = [one for one in open_.candidates if one.value.form == "deny"]
+    assert denied.assertions == tuple(sorted((said[1].id, again.id)))
+    assert set(open_.trace.unbeaten) == {said[0].id, said[1].id, again.id}
+    decided = folded(says("sap", "ana"), *said[1:], again, cardinality="many")
+    assert {one.lost for one in decided.trace.beaten} == {said[1].id, again.id}
+
+
+def test_new_denial_of_a_whole_set_is_new_to_a_receipt() -> None:
+    """RF-71: also one that differs from another in its id alone."""
+    said = (says("sap", "ana"), says("legacy", None, kind="deny"))
+    many = policy(cardinality="many")
+    before = fold(KEY, said, many, REGISTRY, NOW)
+    assert before.status == "disputed"
+    level = {**REGISTRY.plain()["sources"], "sap": {"level": "crm"}}
+    lower = Registry.of({**REGISTRY.plain(), "sources": level})
+    upon = tuple(one.id for one in said)
+    given = receipt(before, Value("text", "ana"), upon=upon)
+    held = fold(KEY, Living(assertions=said, receipts=(given,)), many, lower, NOW)
+    assert held.members == (Value("text", "ana"),)
+    more = (*said, says("legacy", None, kind="deny", source_ref="page 2"))
+    anew = fold(KEY, Living(assertions=more, receipts=(given,)), many, lower, NOW)
+    assert anew.members == ()
 
 
 def test_one_receipt_settles_one_member() -> None:
@@ -684,3 +829,16 @@ def test_flood_of_one_source_is_folded_and_displaces_nothing(said: str) -> None:
     outcome = folded(says("sap", "x"), *flood)
     assert standing(outcome) == ("resolved", "x", "authority")
     assert {voices for _, voices in outcome.trace.dissent} == {1}
+
+
+def test_rules_of_what_is_long_unused_are_let_go() -> None:
+    """RF-80: a process that meets many registries keeps some dozens, not all of their sources."""
+    declared = policy()
+    versions = set[str]()
+    for skew in range(1, 101):
+        registry = Registry.of({"skew": f"{skew}s", "sources": {"sap": {}}})
+        assert fold(KEY, (SAP,), declared, registry, NOW).value == X
+        versions.add(registry.version)
+    gc.collect()
+    kept = [one for one in gc.get_objects() if type(one) is Registry and one.version in versions]
+    assert 0 < len(kept) < len(versions) / 2

@@ -292,6 +292,9 @@ def test_a_span_that_is_no_day_is_written_from_to() -> None:
         (float("inf"), "UTC"),
         (True, "UTC"),
         (1_794_659_400, "UTC"),  # whole seconds, where microseconds are meant
+        (1_794_659_400_000, "UTC"),  # milliseconds
+        (10**11, "UTC"),  # the first and the last
+        (10**14 - 1, "UTC"),
     ],
 )
 def test_what_is_no_time_or_two_is_refused(given: str | float, zone: str) -> None:
@@ -300,6 +303,25 @@ def test_what_is_no_time_or_two_is_refused(given: str | float, zone: str) -> Non
         when(given, zone)
 
     assert caught.value.code == "bad_time"
+
+
+@pytest.mark.parametrize(
+    ("given", "unit"),
+    [
+        (1_794_659_400, "like seconds"),
+        (1_794_659_400_000, "like milliseconds"),
+    ],
+)
+def test_a_whole_number_of_another_unit_is_told(given: int, unit: str) -> None:
+    """RF-15: it is not read as January 1970."""
+    with pytest.raises(Refused, match=unit) as caught:
+        when(given)
+
+    assert "microseconds" in caught.value.fix
+    assert (
+        when(given * (1_000_000 if unit == "like seconds" else 1_000)).start
+        == 1_794_659_400_000_000
+    )
 
 
 def test_now_is_in_microseconds() -> None:

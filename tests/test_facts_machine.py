@@ -195,6 +195,8 @@ class Stores(RuleBasedStateMachine):
         given: dict[str, Any] = {"policy": self.model.policy(), "registry": REGISTRY}
         self.store = FactStore(self.place("one"), **given, clock=self.clock)
         self.other = FactStore(self.place("two"), **given, clock=self.clock)
+        for one in (self.store, self.other):
+            one.counts()  # adopts now: of two stores in one, the rules adopted last hold
 
     def place(self, name: str) -> Path:
         return Path(self.folder.name, f"{name}.db")

@@ -189,6 +189,12 @@ def test_limits_are_said_or_have_a_default(example: Policy) -> None:
     assert "limits.per_key" in next(iter(_faults({"limits": {"per_key": 0}})))
 
 
+def test_a_fact_is_bounded_where_a_write_folds_all_that_was_said() -> None:
+    """RF-80: what nobody raised, and what every source may say without crowding out others."""
+    limits = policy_of(None).limits
+    assert (limits.per_source_per_key, limits.per_key) == (2_000, 10_000)
+
+
 def test_guards_and_voices_are_opted_into(example: Policy) -> None:
     """RF-33: by default dissent is shown, and voices decide nothing."""
     price, discount = example.attributes["price"], example.attributes["discount"]
@@ -243,6 +249,33 @@ def test_a_margin_needs_confidence_to_be_the_last_word(
     assert _loads(keys=keys, change=change, margin=0.2) is loads
     if not loads:
         assert "margin" in _told(keys=keys, change=change, margin=0.2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "declared"),
+    [
+        ("tolerance", {"type": "number", "tolerance": "1"}),
+        ("hierarchy", {"type": "place", "hierarchy": "h"}),
+        (
+            "fields.city.hierarchy",
+            {"type": "record", "fields": {"city": {"type": "place", "hierarchy": "h"}}},
+        ),
+    ],
+)
+def test_a_set_has_no_setting_that_it_would_ignore(setting: str, declared: Any) -> None:
+    """RF-04, RF-83, RF-85: a member is in the set or not; no other one represents it."""
+    tables = {"hierarchies": {"h": {"milan": "italy"}}}
+    assert "p" in policy_of({**tables, "attributes": {"p": declared}}).attributes
+
+    faults = _faults({**tables, "attributes": {"p": {**declared, "cardinality": "many"}}})
+
+    assert list(faults) == [f"policy: attributes.p.{setting}"]
+    assert 'cardinality = "one"' in faults[f"policy: attributes.p.{setting}"]
+
+
+def test_a_set_may_count_voices() -> None:
+    """RF-04, RF-33: for each member, who says that it is one and who denies it."""
+    assert _loads(cardinality="many", corroboration={"lead": 2}, dissent="guard")
 
 
 def test_bands_of_confidence_ascend_between_0_and_1() -> None:
@@ -337,6 +370,21 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
         "format",
     ),
     ({"attributes": {"p": []}}, "attributes.p", "table"),
+    ({"disputes": {"cost_usd": float("inf")}}, "disputes.cost_usd", "finite"),
+    ({"disputes": {"cost_usd": float("nan")}}, "disputes.cost_usd", "finite"),
+    ({"edges": [0.5, float("nan")]}, "edges", "finite"),
+    ({"attributes": {"p": {"edges": [float("inf")]}}}, "attributes.p.edges", "finite"),
+    ({"attributes": {"p": {"margin": float("nan")}}}, "attributes.p.margin", "finite"),
+    (
+        {"attributes": {"p": {"corroboration": {"share": float("inf")}}}},
+        "attributes.p.corroboration",
+        "finite",
+    ),
+    (
+        {"attributes": {"p": {"type": "number", "tolerance": float("inf")}}},
+        "attributes.p.tolerance",
+        "amount",
+    ),
     ({"entities": {"book": "isbm"}}, "entities.book", "'isbn'"),
     ({"entities": {"book": 1}}, "entities.book", "text"),
     ({"hierarchies": {"h": {"a": 1}}}, "hierarchies.h.a", "text"),

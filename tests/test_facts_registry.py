@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from facts_strategies import KEY, LEVELS, SOURCES, STRANGER, registries, registry_tables
-from pointsman.decision_points.facts.registry import Registry, read_registry, registry_of
+from pointsman.decision_points.facts.registry import Registry, Source, read_registry, registry_of
 from pointsman.gateway.errors import SetupError
 
 OPPOSITE = {"above": "below", "below": "above", "same": "same", "unranked": "unranked"}
@@ -222,6 +222,31 @@ def test_copies_and_feeds_are_one_voice_however_far() -> None:
     assert {registry.lineage(one) for one in "abcd"} == {"a"}
     assert registry.lineage("wire") == "wire"  # a source's name is no feed's
     assert registry.lineage("alone") == "alone"
+
+
+class _Counted(str):
+    """A name that counts how often it is looked up."""
+
+    __slots__ = ()
+    asked = 0
+
+    def __hash__(self) -> int:
+        _Counted.asked += 1
+        return super().__hash__()
+
+    __eq__ = str.__eq__
+
+
+def test_a_long_chain_of_copies_is_walked_once() -> None:
+    """RF-19: each name is looked up some times, however many copy one another."""
+    names = [_Counted(f"s{number:04}") for number in range(1000)]
+    sources: dict[str, Source] = {names[-1]: Source()}
+    sources |= {one: Source(copies=(other,)) for one, other in itertools.pairwise(names)}
+    registry = Registry(sources=sources)
+    _Counted.asked = 0
+
+    assert registry.lineage("s0999") == "s0000"
+    assert _Counted.asked < 50 * len(names)
 
 
 @given(registries())

@@ -67,6 +67,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             of the first hundred pairs.
         notes: Flags, as `unknown_source:<id>`, `future_dated:<id>`, `unreadable:<id>`.
         dissent: Candidates ids → voices of lineages that say otherwise than what was resolved.
+        ruled: Of a set, candidate id of what was chosen → id of the receipt that settled it.
 
     """
 
@@ -76,6 +77,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     ties: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
     dissent: tuple[tuple[str, int], ...] = ()
+    ruled: tuple[tuple[str, str], ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, dict=True):

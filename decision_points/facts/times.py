@@ -28,8 +28,8 @@ DAY: Final = 86_400 * SECOND
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - clocks are compared with clocks, offsets apart
 _TICK = timedelta(microseconds=1)
-_LIKE_SECONDS = range(10**8, 10**11)  # the years 1973 to 5138, were they seconds
-_FIX = "Write ISO 8601, as 2026-11-14 or 2026-11-14T12:30:00-03:00"
+_ALIKE = {"seconds": range(10**8, 10**11), "milliseconds": range(10**11, 10**14)}  # to year 5138
+_FIX = "Write ISO 8601, as 2026-11-14 or 2026-11-14T12:30-03:00; or a datetime, or microseconds"
 
 _ISO = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:[Tt ](?P<hour>\d\d):(?P<minute>\d\d)"
@@ -85,8 +85,7 @@ def when(given: When | datetime | date | str | float, zone: str = "UTC") -> When
         zone: Where days start, and what a time of day without an offset is of.
 
     Raises:
-        Refused: `bad_time`: it is none, or there are two of it, or a whole number would be of
-            1970 as microseconds, and of our days as seconds.
+        Refused: `bad_time`: it is none, or two, or whole seconds or milliseconds by its size.
 
     """
     if isinstance(given, When):
@@ -266,8 +265,9 @@ def _micros(given: float) -> int:
         if given != given or given in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN
             raise NoTime("it is no number")
         return round(given * SECOND)
-    if given in _LIKE_SECONDS:
-        raise NoTime("a whole number is microseconds since the epoch, and this looks like seconds")
+    for unit, alike in _ALIKE.items():
+        if given in alike:
+            raise NoTime(f"a whole number is microseconds since the epoch; this looks like {unit}")
     return given
 
 

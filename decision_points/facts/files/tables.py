@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, cast, get_args, get_origin
@@ -97,12 +98,22 @@ def read(model: type[msgspec.Struct], given: object, page: Page, before: Before)
     for name in (one for one in fields if one in said):
         try:
             value = before[name](said[name]) if name in before else said[name]
-            taken[fields[name].name] = msgspec.convert(value, fields[name].type)
+            if fields[name].type is not Any and _endless(value):
+                page.within(name).wrong("it is no finite number", "Write one, or take it away")
+            else:
+                taken[fields[name].name] = msgspec.convert(value, fields[name].type)
         except msgspec.ValidationError as error:
             page.within(name).wrong(*_told(str(error), fields[name].type))
         except (ValueError, TypeError) as error:
             page.within(name).wrong(str(error), "Correct it")
     return taken
+
+
+def _endless(given: object) -> bool:
+    """Whether a number in it is `inf` or `nan`, which JSON has not: it would come back as null."""
+    if isinstance(given, float):
+        return not math.isfinite(given)
+    return any(map(_endless, members(given) or table(given).values()))
 
 
 def written(one: msgspec.Struct) -> dict[str, Any]:

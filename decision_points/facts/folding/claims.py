@@ -144,6 +144,12 @@ def read(said: Assertion, attribute: Attribute, policy: Policy) -> Value | None:
         return None
 
 
+def readable(said: Assertion, rules: Rules) -> bool:
+    """Whether it takes part: what denies a member of a set has to name one."""
+    named = said.kind == "value" or (bool(said.raw) and rules.attribute.cardinality == "many")
+    return not named or read(said, rules.attribute, rules.policy) is not None
+
+
 def _claim(one: Recorded, value: Value, rules: Rules, at: int, notes: list[str]) -> Claim:
     said = one.assertion
     speaker = rules.speaker(said.source)

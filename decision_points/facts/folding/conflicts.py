@@ -10,9 +10,11 @@ from typing import TypeAlias
 from ..assertions import Value
 from ..keys import FactKey
 from ..outcomes import Candidate, candidate_id
-from ..values import finer, within
+from ..values import all_within, finer, within
 from .claims import Claim
-from .contest import SUCCESSION, Contest, Loser, maximal
+from .contest import Contest, Loser
+from .order import maximal
+from .ranks import Standing
 from .settled import Settled, candidate, voices_of
 
 PAIRS = 100  # of candidates, for which a trace says why neither beats the other
@@ -61,8 +63,8 @@ class Conflict:
             return next(iter(self.left)), ""
         if (finest := self._finest()) is not None:
             return finest, "compatible"
-        if self.rules.attribute.tolerance and self._within():
-            return min(self.left, key=_plainest), "tolerance"
+        if self.rules.attribute.tolerance and (near := self._near()) is not None:
+            return near, "tolerance"
         won = self._corroborated()
         return None if won is None else (won, "corroboration")
 
@@ -83,10 +85,23 @@ class Conflict:
             return a if a == b else None
         return finer(a, b, self.rules.attribute, self.rules.policy)
 
-    def _within(self) -> bool:
-        """Whether all pairs are within the tolerance: it is no equality (RF-83)."""
+    def _near(self) -> Value | None:
+        """
+        Give the plainest of what is left, if all pairs are within the tolerance (RF-83).
+
+        It is no equality. What only says less than another, as a day does of a minute, is not
+        near to it but contradicts nobody either; it does not represent what is finer.
+        """
         attribute = self.rules.attribute
-        return all(within(a, b, attribute) for a, b in combinations(self.left, 2))
+        if all_within(self.left, attribute):
+            return min(self.left, key=_plainest)
+        most = max(self.left, key=_plainest)
+        coarse = [one for one in self.left if one != most and self._finer(one, most) == most]
+        fine = self.left.keys() - coarse
+        if not coarse or not all_within(fine, attribute):
+            return None
+        agree = all(self._agrees(one, other) for one in coarse for other in self.left)
+        return min(fine, key=_plainest) if agree else None
 
     def _corroborated(self) -> Value | None:
         """
@@ -125,20 +140,9 @@ class Conflict:
         against = {other: said for other, said in found.items() if other not in agreeing}
         if not self.rules.timed or not against:
             return against
-        present = {other: self._not_past(said, agreeing) for other, said in against.items()}
+        begun = self.contest.begun(agreeing)
+        present = {other: _not_past(said, begun) for other, said in against.items()}
         return {other: said for other, said in present.items() if said}
-
-    def _not_past(self, claims: Iterable[Claim], agreeing: Collection[Value]) -> list[Claim]:
-        latest = self.contest.ranks_of(agreeing)
-        compared = self.rules.compared
-        return [
-            one
-            for one in claims
-            if not any(
-                verdict.sign > 0 and verdict.on == SUCCESSION
-                for verdict in (compared(rank, one.rank) for rank in latest)
-            )
-        ]
 
     def _agrees(self, other: Value, value: Value) -> bool:
         if other == value:
@@ -225,6 +229,16 @@ class Conflict:
         if reason == "dissent":
             return reason
         return self.contest.between(self.left[one], self.left[other])
+
+
+def _not_past(claims: Iterable[Claim], begun: Mapping[Standing, int]) -> list[Claim]:
+    """Leave out what held before something of its standing that had *begun*, by succession."""
+    return [
+        one
+        for one in claims
+        if (held := one.rank.times.held) is None
+        or begun.get(one.rank.standing, held.last) <= held.last
+    ]
 
 
 def _plainest(value: Value) -> tuple[int, str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations, product
+from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from ..assertions import Value
 from ..outcomes import Witness
 from .claims import Claim
-from .ranks import Rank, Rules, Verdict
-
-SUCCESSION = "succession"
+from .order import Order, stratum
+from .ranks import Rank, Rules, Standing, Verdict
 
 
 class Loser(NamedTuple):
@@ -47,7 +46,7 @@ class Contest:
 
     """
 
-    __slots__ = ("_best", "_ranked", "losers", "rules", "unbeaten")
+    __slots__ = ("_order", "_ranked", "_strata", "losers", "rules", "unbeaten")
 
     def __init__(self, claims: Iterable[Claim], rules: Rules) -> None:
         """Compare them all."""
@@ -55,27 +54,37 @@ class Contest:
         self._ranked: defaultdict[Rank, list[Claim]] = defaultdict(list)
         for one in claims:
             self._ranked[one.rank].append(one)
-        self._best = maximal(self._ranked, rules)
-        self.unbeaten = [one for rank in self._best for one in self._ranked[rank]]
+        self._order = Order(self._ranked, rules)
+        self.unbeaten = [one for rank in self._order.best for one in self._ranked[rank]]
         self.losers = list(self._lost())
+        self._strata = self._by_stratum()
 
     def _lost(self) -> Iterator[Loser]:
-        first = [(best, min([one.id for one in self._ranked[best]])) for best in self._best]
         for rank, claims in self._ranked.items():
-            found = [
-                (verdict, name)
-                for best, name in first
-                if (verdict := self.rules.compared(best, rank)).sign > 0
-            ]
+            leads = self._order.ahead(rank)
+            found = [(self.rules.compared(lead.rank, rank), lead.name) for lead in leads]
             if found:
                 verdict, name = found[0] if len(found) == 1 else min(found, key=_first)
                 for one in claims:
                     yield Loser(one, verdict, name)
 
-    def ranks_of(self, values: Collection[Value]) -> list[Rank]:
-        """Give the ranks of all that says one of *values*, beaten or not."""
-        ranked = self._ranked.items()
-        return [rank for rank, claims in ranked if any(one.value in values for one in claims)]
+    def _by_stratum(self) -> dict[Value, dict[Standing, Rank]]:
+        """Give of each value that is left the strata that say it, and a rank of each."""
+        found: defaultdict[Value, dict[Standing, Rank]] = defaultdict(dict)
+        for rank in self._order.best:
+            name = stratum(rank, self.rules)
+            for one in self._ranked[rank]:
+                found[one.value][name] = rank
+        return found
+
+    def begun(self, values: Collection[Value]) -> dict[Standing, int]:
+        """Give by standing when the last of all that says one of *values* began to hold."""
+        found: dict[Standing, int] = {}
+        for (standing, times), claims in self._ranked.items():
+            held = times.held
+            if held is not None and any(one.value in values for one in claims):
+                found[standing] = max(held.start, found.get(standing, held.start))
+        return found
 
     def values(self) -> dict[Value, list[Claim]]:
         """Give what is left, by value."""
@@ -92,61 +101,44 @@ class Contest:
         and what is beaten by another value counts for nothing.
         """
         wanted: dict[Value, set[str]] = {value: set() for value in values}
-        says = self._says()
-        values_left = {value for said in says.values() for value in said}
-        rivals = self._best if len(values_left) > 1 else []
+        contested = len(self._strata) > 1
         for rank, claims in self._ranked.items():
-            beating = [says[best] for best in rivals if self._beats(best, rank)]
+            leads = self._order.ahead(rank) if contested else ()
+            beating = {lead.says for lead in leads}
             for one in claims:
-                if one.value in wanted and all(said == {one.value} for said in beating):
+                if one.value in wanted and beating <= {one.value}:
                     wanted[one.value].update(one.voices)
         return {value: frozenset(found) for value, found in wanted.items()}
-
-    def _says(self) -> dict[Rank, set[Value]]:
-        return {rank: {one.value for one in self._ranked[rank]} for rank in self._best}
-
-    def _beats(self, best: Rank, rank: Rank) -> bool:
-        return best != rank and self.rules.compared(best, rank).sign > 0
 
     def reason(self) -> str:
         """Say why nothing decides between the values that are left (RF-18, RF-27, RF-13)."""
         if len({one.said.source for one in self.unbeaten}) == 1:
             return "self_contradiction"
-        says = self._says()
-        found = [
-            self.rules.compared(one, other)
-            for one, other in (*combinations(self._best, 2), *((rank, rank) for rank in self._best))
+        says: defaultdict[Standing, set[Value]] = defaultdict(set)
+        ranks: dict[Standing, Rank] = {}
+        for value, strata in self._strata.items():
+            ranks |= strata
+            for name in strata:
+                says[name].add(value)
+        return self._why(
+            (ranks[one], ranks[other])
+            for one, other in combinations_with_replacement(ranks, 2)
             if len(says[one] | says[other]) > 1
-        ]
-        return min(found, key=lambda one: (one.place, one.on)).on
+        )
 
     def between(self, one: list[Claim], other: list[Claim]) -> str:
         """Say why nothing decides between what is left of two values."""
-        if {claim.said.source for claim in (*one, *other)} == {one[0].said.source}:
+        if len({claim.said.source for claim in (*one, *other)}) == 1:
             return "self_contradiction"
-        ranks = ({claim.rank for claim in claims} for claims in (one, other))
-        found = [self.rules.compared(a, b) for a, b in product(*ranks)]
+        ranks, others = (self._strata[claims[0].value].values() for claims in (one, other))
+        return self._why(product(ranks, others))
+
+    def _why(self, pairs: Iterable[tuple[Rank, Rank]]) -> str:
+        # of one stratum any two ranks will do: where time or a margin decides nothing is no matter
+        found = [self.rules.compared(one, other) for one, other in pairs]
         return min(found, key=lambda verdict: (verdict.place, verdict.on)).on
 
 
 def _first(found: tuple[Verdict, str]) -> tuple[int, str, str]:
     verdict, name = found
     return verdict.place, verdict.on, name
-
-
-def maximal(ranks: Iterable[Rank], rules: Rules) -> list[Rank]:
-    """Give those of *ranks* that no other one of them beats; the order is transitive."""
-    best: list[Rank] = []
-    for rank in ranks:
-        beaten = False
-        kept: list[Rank] = []
-        for other in best:
-            sign = rules.compared(rank, other).sign
-            if sign < 0:
-                beaten = True
-                break
-            if sign == 0:
-                kept.append(other)
-        if not beaten:
-            best = [*kept, rank]
-    return best

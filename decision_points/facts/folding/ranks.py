@@ -8,6 +8,7 @@ Nothing is ever filtered by one key first and by the next one then.
 from __future__ import annotations
 
 from bisect import bisect_right
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from ..assertions import Evidence
@@ -46,6 +47,13 @@ class Times(NamedTuple):
 
     holds: Moment | None = None
     seen: Moment | None = None
+
+    @property
+    def held(self) -> Moment | None:
+        """From when the value holds, wherever that is compared; None: nobody said."""
+        if self.holds is not None or self.seen is None or self.seen.holds:
+            return self.holds or self.seen
+        return None
 
 
 class Rank(NamedTuple):
@@ -92,6 +100,7 @@ class Speaker(NamedTuple):
 NEVER = Times()
 
 BOUND = 10_000  # entries of a memo, which is emptied beyond; the fold is the same without
+PAIRS = 32  # of a policy and a registry whose rules are kept: each keeps all of its sources
 
 RANKED = {"above": 1, "below": -1, "same": 0}
 
@@ -204,7 +213,7 @@ class Rules:
             return Verdict(sign, "authority" if sign else "unranked", place)
         if not isinstance(a, int | float) or not isinstance(b, int | float):
             return Verdict(0, "confidence_missing", place)
-        if key == "confidence" and abs(a - b) <= (self.attribute.margin or 0):
+        if key == "confidence" and _apart(a, b) <= exact(self.attribute.margin or 0):
             return Verdict(0, "tie", place)
         return Verdict(1 if a > b else -1, "evidence" if key == "absence" else key, place)
 
@@ -223,12 +232,21 @@ class Rules:
         return Verdict(0, "confidence_missing" if None in one.standing else "tie", last)
 
 
+def _apart(one: float, other: float) -> Decimal:
+    return abs(exact(one) - exact(other))
+
+
+def exact(number: float) -> Decimal:
+    """Give a number as it is written: in binary, 0.9 and 0.7 are further apart than 0.2."""
+    return Decimal(repr(number))
+
+
 _Asked = TypeVar("_Asked")
 _Found = TypeVar("_Found")
 
 
-def _remember(memo: dict[_Asked, _Found], asked: _Asked, found: _Found) -> None:
-    if len(memo) >= BOUND:
+def _remember(memo: dict[_Asked, _Found], asked: _Asked, found: _Found, bound: int = BOUND) -> None:
+    if len(memo) >= bound:
         memo.clear()
     memo[asked] = found
 
@@ -243,14 +261,25 @@ def _sequence(attribute: Attribute) -> tuple[str, ...]:
     return tuple(sequence if {"evidence", "absence"} & set(sequence) else (*sequence, "absence"))
 
 
-_prepared: dict[tuple[int, int, str], Rules] = {}
+class _Prepared(NamedTuple):
+    """What it is of is kept with it: so no id comes twice."""
+
+    policy: Policy
+    registry: Registry
+    rules: dict[str, Rules]
+
+
+_prepared: dict[tuple[int, int], _Prepared] = {}
 
 
 def rules_of(name: str, policy: Policy, registry: Registry) -> Rules | None:
     """Prepare to fold the attribute *name*; None: the policy does not declare it (RF-03)."""
-    asked = (id(policy), id(registry), name)  # each is kept with its rules: no id comes twice
-    found = _prepared.get(asked)
+    asked = (id(policy), id(registry))
+    pair = _prepared.get(asked)
+    if pair is None:
+        pair = _Prepared(policy, registry, {})
+        _remember(_prepared, asked, pair, PAIRS)
+    found = pair.rules.get(name)
     if found is None and (attribute := policy.attribute(name)) is not None:
-        found = Rules(attribute, policy, registry)
-        _remember(_prepared, asked, found)
+        found = pair.rules[name] = Rules(attribute, policy, registry)
     return found

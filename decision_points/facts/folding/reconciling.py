@@ -10,6 +10,7 @@ from ..outcomes import Outcome
 from ..policy import Policy
 from ..registry import Registry
 from .claims import distinct, present
+from .corrections import Given, replaced_by_name
 from .living import Living
 from .ranks import Rules, rules_of
 from .sets import fold_set
@@ -34,9 +35,14 @@ def fold(
     newcomer that something winning beats; a new source that agrees changes nothing in any case
     (RF-34). No value comes out that nobody asserted (RF-35).
 
+    What is said of another attribute, under other qualifiers or in another namespace than *key*
+    has is left out. The entity is the caller's: one that goes by several names is one fact
+    (RF-02), so whoever gives assertions sees to it that all are of one entity.
+
     Args:
         key: The fact.
-        living: What counts: assertions, and resolutions of disputes if there are any.
+        living: What counts, of one entity: assertions, and resolutions of disputes if there are
+            any.
         policy: Which attributes there are, and what decides.
         registry: Who is above whom.
         at: The point in time that is asked about, in microseconds since the epoch.
@@ -50,9 +56,10 @@ def fold(
     rules = rules_of(key.attribute, policy, registry)
     if rules is None:
         return unreconciled(key, every, (policy, registry), given.notes, at)
+    replaced, refused = replaced_by_name(every, rules)
     asked = Asked(key, rules, given.receipts, at)
     folded = fold_set if rules.attribute.cardinality == "many" else fold_one
-    return folded(asked, every, given.notes)
+    return folded(asked, Given(every, replaced), [*given.notes, *refused])
 
 
 def beats(one: Recorded, other: Recorded, rules: Rules, at: int) -> str | None:

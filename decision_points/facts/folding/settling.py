@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ..assertions import Recorded, Value
+from ..assertions import Value
 from ..entries import Receipt
 from ..keys import FactKey
 from ..outcomes import Status, Witness, candidate_id
-from .claims import Claim, competing, present
+from .claims import Claim, Present
 from .conflicts import Conflict
 from .contest import Contest
-from .corrections import joined, last_words, replaced_by_name
+from .corrections import joined, last_words
 from .ranks import Rules
 from .settled import Settled, candidate, voices_of
+
+NONE: Mapping[str, Any] = {}
+"""Nothing by id."""
 
 
 class Case(NamedTuple):
@@ -46,6 +49,7 @@ class Asked(NamedTuple):
         rules: Of its attribute.
         receipts: Resolutions that were not withdrawn.
         at: The point in time, in microseconds.
+        alike: Id of a claim that stands for several which differ in nothing → all of their ids.
 
     """
 
@@ -53,39 +57,33 @@ class Asked(NamedTuple):
     rules: Rules
     receipts: tuple[Receipt, ...]
     at: int
+    alike: Mapping[str, Collection[str]] = NONE
 
 
-def case(asked: Asked, said: Mapping[str, Recorded], member: Value | None = None) -> Case:
+def case(asked: Asked, here: Present, replaced: Mapping[str, Value | None] = NONE) -> Case:
     """
-    Settle the value of a fact, or whether a *member* is in a set.
+    Settle the value of a fact, or whether a member is in a set.
 
     Args:
         asked: What is asked.
-        said: About it, by id.
-        member: The one that is asked about; None: the fact has one value.
+        here: What holds then.
+        replaced: What was corrected by name: id → the value that it said.
 
     """
-    rules = asked.rules
-    named, refused = replaced_by_name(said, rules.registry)
-    first = [one for name, one in said.items() if name not in named] if named else said.values()
-    here = present(first, rules, asked.at, member)
-    notes = [*here.notes, *refused]
     if not here.claims:
-        return Case(None, here.otherwise, [], notes)
-    claims = here.claims
-    beaten = [Witness(lost=name, to=by, on="correction") for name, by in named.items()]
-    values = {name: competing(said[name].assertion, rules, member) for name in named}
+        return Case(None, here.otherwise, [], here.notes)
+    claims, beaten, values = here.claims, list[Witness](), dict(replaced)
     if len({one.said.source for one in claims}) < len(claims):
-        claims, corrected = last_words(claims, rules)
+        claims, corrected = last_words(claims, asked.rules, asked.at)
         for one, by in corrected:
             values[one.id] = one.value
             beaten.append(Witness(lost=one.id, to=by, on="correction"))
-        if rules.recent:
-            joined(claims, rules)
+        if asked.rules.recent:
+            joined(claims, asked.rules)
     settled = _settled(asked, claims, values)
     if beaten:
         settled.beaten = [*settled.beaten, *beaten]
-    return Case(settled, here.otherwise, claims, [*notes, *settled.notes])
+    return Case(settled, here.otherwise, claims, [*here.notes, *settled.notes])
 
 
 def _settled(asked: Asked, claims: list[Claim], corrected: Mapping[str, Value | None]) -> Settled:
@@ -117,7 +115,8 @@ def _upheld(asked: Asked, settled: Settled, claims: list[Claim]) -> Settled:
     It does as long as nothing is unbeaten that the person did not have before them; a new word,
     also one for a value that they refused, is new evidence, and the rules decide.
     """
-    known = [one for one in asked.receipts if set(settled.unbeaten) <= set(one.upon)]
+    unbeaten = {name for one in settled.unbeaten for name in asked.alike.get(one, (one,))}
+    known = [one for one in asked.receipts if unbeaten <= set(one.upon)]
     persons = tuple(one for one in known if one.party == "person")
     if not persons:
         return settled

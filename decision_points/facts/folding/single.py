@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
-from ..assertions import Recorded
 from ..outcomes import Outcome, Status, Trace, dispute_id
-from .claims import Claim, future_dated
+from .claims import Claim, competing, future_dated, present
+from .corrections import Given
 from .settled import Settled
 from .settling import Asked, Case, case
 
 
-def fold_one(asked: Asked, every: Mapping[str, Recorded], notes: Collection[str]) -> Outcome:
+def fold_one(asked: Asked, given: Given, notes: Collection[str]) -> Outcome:
     """
     Work out what a fact of one value comes to.
 
     Args:
         asked: What is asked.
-        every: What is said about it, by id.
+        given: What is said about it.
         notes: Flags of what does not count.
 
     """
-    found = case(asked, every)
+    rules = asked.rules
+    said = {name: competing(given.every[name].assertion, rules) for name in given.replaced}
+    found = case(asked, present(given.left, rules, asked.at), said)
     settled = found.settled or Settled()
+    beaten = [] if found.settled is None else [*settled.beaten, *given.witnesses]
     dispute = settled.dispute
     if not dispute and len(settled.candidates) > 1:
         dispute = dispute_id(asked.key, tuple(one.id for one in settled.candidates))
@@ -36,12 +39,12 @@ def fold_one(asked: Asked, every: Mapping[str, Recorded], notes: Collection[str]
         candidates=settled.candidates,
         dispute=dispute,
         receipt=settled.receipt,
-        policy=asked.rules.policy.version,
-        registry=asked.rules.registry.version,
+        policy=rules.policy.version,
+        registry=rules.registry.version,
         last_confirmed=confirmed(found, asked.at),
         trace=Trace(
             unbeaten=tuple(sorted(settled.unbeaten)),
-            beaten=tuple(sorted(settled.beaten)),
+            beaten=tuple(sorted(beaten)),
             runner_up=settled.runner_up,
             ties=settled.ties,
             notes=tuple(sorted({*notes, *found.notes})),

@@ -32,6 +32,7 @@ def check(attribute: Attribute, page: Page) -> None:
         _voices,
         _tolerance,
         _form,
+        _set,
         _options,
         _dates,
         _freshness,
@@ -130,6 +131,17 @@ def _form(attribute: Attribute) -> Found:
             yield setting, f"only type {kind} has them", f'Write type = "{kind}", or take them away'
     if attribute.currency and not re.fullmatch("[A-Z]{3}", attribute.currency):
         yield "currency", "it is no code of a currency", 'Write it like "BRL"'
+
+
+def _set(attribute: Attribute) -> Found:
+    if attribute.cardinality == "one":
+        return
+    fields = ((f"fields.{name}.hierarchy", one.hierarchy) for name, one in attribute.fields.items())
+    said = (("tolerance", attribute.tolerance), ("hierarchy", attribute.hierarchy), *fields)
+    for setting, value in said:
+        if value is not None and value != "":
+            problem = "members of a set are decided one by one, and none represents another"
+            yield setting, problem, 'Take it away, or write cardinality = "one"'
 
 
 def _options(attribute: Attribute) -> Found:

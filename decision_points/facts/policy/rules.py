@@ -54,7 +54,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     What is refused as too much; nothing is dropped silently (RF-80).
 
     Attributes:
-        per_source_per_key: Assertions of one source about one fact.
+        per_source_per_key: Assertions of one source about one fact. Each write folds all of
+            them, so what comes in series needs a qualifier, as its day.
         per_key: Assertions about one fact.
         value_characters: Of a value as it was written.
         text_characters: Of a reason or a reference.
@@ -62,8 +63,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     """
 
-    per_source_per_key: Count = 20_000
-    per_key: Count = 200_000
+    per_source_per_key: Count = 2_000
+    per_key: Count = 10_000
     value_characters: Count = 10_000
     text_characters: Count = 2_000
     inputs: Count = 1_000

@@ -98,6 +98,9 @@ def _unite(leader: dict[str, str], one: str, other: str) -> None:
 
 
 def _head(leader: dict[str, str], name: str) -> str:
-    while leader.setdefault(name, name) != name:
-        name = leader[name]
-    return name
+    head = name
+    while leader.setdefault(head, head) != head:
+        head = leader[head]
+    while name != head:  # so that no chain of copies is walked again
+        leader[name], name = head, leader[name]
+    return head

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .comparing import finer, within
+from .comparing import all_within, finer, within
 from .money import Money
 from .pairs import same
 from .reading import TYPES, Normaliser, normaliser
@@ -12,6 +12,7 @@ __all__ = [
     "TYPES",
     "Money",
     "Normaliser",
+    "all_within",
     "finer",
     "normaliser",
     "plain",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import time
 from decimal import Context, Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ..assertions import Value
@@ -58,6 +60,52 @@ def within(a: Value, b: Value, attribute: Attribute) -> bool:
     if near is None or not attribute.tolerance or a.form != b.form:
         return False
     return near(a.text, b.text, attribute)
+
+
+def all_within(values: Collection[Value], attribute: Attribute) -> bool:
+    """
+    Say whether each two of several values are within the attribute's tolerance (RF-83).
+
+    Not all of them are compared: those are that lie furthest apart, and neighbours.
+    """
+    one, *others = values
+    alike = one.form in _NEAR and all(other.form == one.form for other in others)
+    if not others or not alike:
+        return not others
+    return all(
+        within(a, b, attribute) for a, b in _FURTHEST.get(one.form, _ends)(values, attribute)
+    )
+
+
+def _ends(values: Collection[Value], attribute: Attribute) -> Iterator[tuple[Value, Value]]:
+    """
+    Pair the least and the greatest, and each with the next in size, whatever their signs.
+
+    Neighbours show what is of another currency or precision, and of numbers on both sides of zero
+    those that are furthest apart for their size, where a tolerance is 100% or more.
+    """
+    sizes = {value: _size(value, attribute) for value in values}
+    yield min(values, key=sizes.__getitem__), max(values, key=sizes.__getitem__)
+    yield from pairwise(sorted(values, key=lambda value: sizes[value].copy_abs()))
+
+
+def _size(value: Value, attribute: Attribute) -> Decimal:
+    if value.form == "date":
+        return Decimal(_moment(value.text, attribute.zone).start)
+    return money_of(value.text).amount if value.form == "money" else Decimal(value.text)
+
+
+def _opposite(values: Collection[Value], _: Attribute) -> Iterator[tuple[Value, Value]]:
+    """Pair each time of day with those next to where the clock shows half a day more."""
+    row = sorted(values, key=lambda value: _micros(value.text))
+    clocks = [_micros(value.text) for value in row]
+    for value, clock in zip(row, clocks, strict=True):
+        at = bisect_left(clocks, (clock + DAY // 2) % DAY)
+        yield value, row[at % len(row)]
+        yield value, row[at - 1]
+
+
+_FURTHEST: Final = {"time": _opposite}
 
 
 def _in(a: Value, b: Value, attribute: Attribute, policy: Policy) -> bool:
