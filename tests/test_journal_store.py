@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,8 +22,9 @@ from hypothesis import HealthCheck, given, settings
 from journaled import START, decision, schema_of, server, shadow, verdict
 from pointsman import SetupError
 from pointsman.gateway.answers import Usage
-from pointsman.gateway.journal import database, inserting, querying, removing
+from pointsman.gateway.journal import database, inserting, lines, querying, removing
 from pointsman.gateway.journal.addresses import address
+from pointsman.gateway.journal.database import Database
 from pointsman.gateway.journal.rows import DecisionRow, Row, Trail
 from pointsman.gateway.journal.store import FirstExposure, Store, StoreDown
 from pointsman.gateway.records import Attempt, Exposure
@@ -738,6 +740,144 @@ def test_a_forked_child_opens_connections_of_its_own(store: Store) -> None:
     assert os.waitpid(child, 0)[1] == 0
     store.write([decision(3)])
     assert ids(store.trails()) == [1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_parent_that_closes_takes_nothing_from_its_forked_child(url: str) -> None:
+    """SQLite's last connection deletes the log; which one is the last, it does not ask a child."""
+    store = Store.open(url)
+    store.write([decision(1)])
+    (closed, close), (told, tell) = os.pipe(), os.pipe()
+    if not (child := os.fork()):
+        store.write([decision(2)])
+        os.write(tell, b"x")
+        os.read(closed, 1)
+        store.write([decision(3)])
+        store.write([decision(4)])
+        os._exit(0)
+    os.read(told, 1)
+    store.close()
+    os.write(close, b"x")
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert ids(store.trails()) == [1, 2, 3, 4]
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_is_forked_amid_a_transaction_does_not_end_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is its parent's to keep or undo; a database that the child never shared is its own."""
+    shared, other = (
+        Database(address(f"sqlite:///{tmp_path / name}")) for name in ("one.db", "two.db")
+    )
+    with shared.line("write") as line:
+        line.execute("CREATE TABLE t (x)")
+        if not (child := os.fork()):
+            with pytest.raises(StoreDown, match="forked"):
+                line.execute("INSERT INTO t VALUES (1)")
+            with pytest.raises(StoreDown, match="forked"), shared.line("read"):
+                pass
+            with other.line("write") as own:
+                own.execute("CREATE TABLE t (x)")
+            os.write(1, b"done")
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        line.execute("INSERT INTO t VALUES (2)")
+    assert capfd.readouterr().out == "done"
+    with shared.line("read") as line:
+        assert line.execute("SELECT x FROM t").fetchall() == [(2,)]
+    shared.close()
+    other.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_threads_that_fork_and_threads_that_use_it_wait_for_each_other(tmp_path: Path) -> None:
+    """Also where one has to begin anew amid what the fork waits for."""
+    database = Database(address(f"sqlite:///{tmp_path / 'journal.db'}"))
+
+    def use() -> None:
+        with database.line("read"), database.line("read") as line:
+            line.execute("SELECT 1")
+
+    def fork() -> None:
+        if not (child := os.fork()):
+            use()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+
+    with ThreadPoolExecutor(6) as threads:
+        done = [threads.submit((use, fork)[n % 6 == 0]) for n in range(120)]
+    for one in done:
+        one.result()
+    database.close()
+
+
+def test_many_connections_are_lent_at_once(url: str) -> None:
+    """More than SQLAlchemy's pool would give, which is of no concern to those that are kept."""
+    database = Database(address(url))
+    for _ in range(2):
+        with ExitStack() as lent:
+            for _ in range(20):
+                lent.enter_context(database.line("read"))
+            with database.transaction("write"):
+                pass
+    database.close()
+
+
+def test_who_waits_for_a_connection_takes_the_first_that_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MOST", 2)
+    monkeypatch.setattr(database, "PATIENCE", 60.0)
+    there = Database(address(f"sqlite:///{tmp_path / 'journal.db'}"))
+    with ThreadPoolExecutor(1) as threads, there.line("read"):
+        with there.line("read"):
+            waits = threads.submit(lambda: there.line("read").__enter__())
+        waits.result(30)
+    there.close()
+
+
+def test_more_connections_than_may_be_are_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MOST", 2)
+    monkeypatch.setattr(database, "PATIENCE", 0.01)
+    there = Database(address(f"sqlite:///{tmp_path / 'journal.db'}"))
+    with there.line("read"), there.line("read"):
+        with (
+            pytest.raises(StoreDown, match="connections to it are in use") as told,
+            there.line("read"),
+        ):
+            pass
+        assert "views" in told.value.fix
+    with there.line("read"):
+        pass
+    there.close()
+
+
+def test_a_lock_is_waited_for_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line whose beginning is locked is not dead: another one would only wait once more."""
+    monkeypatch.setattr(database, "PATIENCE", 0.05)
+    there, other = (Database(address(url)) for _ in range(2))
+    with there.line("write"):
+        pass
+    made: list[object] = []
+
+    def opened(new: object, _: object) -> None:
+        made.append(new)
+
+    with other.transaction("remove"):
+        sqlalchemy.event.listen(sqlalchemy.pool.Pool, "connect", opened)
+        with pytest.raises(StoreDown, match="another process holds its lock"), there.line("write"):
+            pass
+    assert made == []
+    with there.line("write"):
+        pass
+    assert len(made) == 1
+    there.close()
+    other.close()
 
 
 def test_a_journal_that_is_up_to_date_opens_without_alembic(tmp_path: Path) -> None:

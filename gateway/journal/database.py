@@ -7,20 +7,22 @@ transaction that writes begins with the lock, so that it cannot fail half-way fo
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine
 
 from ..errors import SetupError
 from ..forks import Lock
 from .addresses import WHERE, Address
-from .files import Identity, as_it_is, identity_of, made, writable
+from .engines import READS, Purpose, of_server, of_sqlite
+from .files import Identity, as_it_is, identity_of, made, state_of, writable
+from .forking import Resting
 from .lines import Haste, Line, Lines
-from .troubles import StoreDown, told
+from .troubles import FORKED, StoreDown, told
 
 if TYPE_CHECKING:
     from .revisions import Tables
@@ -28,13 +30,16 @@ if TYPE_CHECKING:
 PATIENCE = 5.0  # seconds for another process's lock, and for a server to take the connection
 SLOW = 30  # seconds for one batch; a server that needs longer is treated as down
 OURS = 0x706F696E7473  # "points": PostgreSQL's advisory lock between writing and removing
-Purpose: TypeAlias = Literal["read", "find", "write", "stand", "remove"]
-READS: Final = ("read", "find")  # one that is found at once, or the database is down
+
+_inherited: set[Identity] = set()  # files that were in use when this process was forked
 
 
-class Database:
+class Database(Resting):
     """
     A database that is brought to the newest revision before its first use.
+
+    A SQLite file is closed for a fork, which waits a second for what other threads do with it.
+    One that is in use all the same is of no use to the child: whatever it does raises StoreDown.
 
     Args:
         address: Where it is.
@@ -49,13 +54,17 @@ class Database:
     def __init__(
         self, address: Address, *, only_reads: bool = False, tables: Tables | None = None
     ) -> None:
+        super().__init__()
         self._address = address
         self._tables = tables
+        self._where = tables.where if tables else WHERE
         self._only_reads = only_reads
         self._lock = Lock()
         self._open: _Open | None = None
         self._process = 0
         self.file = address.file
+        if self.file is not None:
+            self.watched()
 
     def __repr__(self) -> str:
         return f"Database({self._address!r})"
@@ -74,7 +83,7 @@ class Database:
         except OSError as error:
             problem = f"its folder cannot be read ({error.strerror})"
             fix = "Let this user read and write it, or name another file"
-            raise SetupError.of(WHERE, problem, fix) from None
+            raise SetupError.of(self._where, problem, fix) from None
 
     def has_tables(self) -> bool:
         """
@@ -87,13 +96,16 @@ class Database:
         """
         if self.missing:
             return False
+        with told(self._where), self.using():
+            return self._has_tables()
+
+    def _has_tables(self) -> bool:
         from .revisions import JOURNAL, only_ours, revision
 
         tables = self._tables or JOURNAL
-        reads = self._address if self.file is None else as_it_is(self._address, self.file)
-        engine = _engine(reads) if self.file is None else _sqlite(reads)
+        engine = self._server() if self.file is None else self._as_it_is(self.file).engine
         try:
-            with told(), _begun(engine, "find") as connection:
+            with _begun(engine, "find") as connection:
                 at = revision(connection, tables)
                 only_ours(connection, at, tables)
         finally:
@@ -111,7 +123,7 @@ class Database:
             SetupError: It cannot be used as a journal.
 
         """
-        with told():
+        with told(self._where), self.using():
             there = self._ready()
             with _begun(there.engine, purpose) as connection:
                 yield connection
@@ -132,28 +144,51 @@ class Database:
             SetupError: As there.
 
         """
-        with told():
+        with told(self._where), self.using():
             there = self._ready()
             with there.lines.lend(haste, apart=apart) as line:
                 yield line
             if haste == "write" and not self._is_current(there):
                 raise StoreDown("its file was taken away")
 
-    def tidy(self) -> None:
-        """Write what was removed out of SQLite's log too, as far as nobody else is reading."""
-        if self.file is not None:
-            # for no purpose, which is in no transaction
-            with told(), self._ready().engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    def tidy(self, *, patient: bool = True) -> bool:
+        """
+        Write what was removed out of SQLite's log too; say whether nobody's reading kept it there.
+
+        Args:
+            patient: Wait a while for those who read.
+
+        """
+        if self.file is None:
+            return True
+        # for no purpose, which is in no transaction
+        with told(self._where), self.using(), self._ready().engine.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * PATIENCE * patient:.0f}")
+            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * PATIENCE:.0f}")
+        return not busy
 
     def close(self) -> None:
         """Close all connections; a later use opens new ones."""
+        with self.using():
+            self.rest()
+
+    def rest(self) -> None:
+        """Close all connections."""
         with self._lock:
             there, self._open = self._open, None
         if there is not None:
             ours = self._process == os.getpid()
             there.lines.close() if ours else there.lines.abandon()
             there.engine.dispose(close=ours)
+
+    def inherited(self) -> None:
+        """Leave the parent's connections alone, in its child, and the file that they are to."""
+        there = self._open
+        if self.file is not None and (there is not None or self.uses):
+            identity = there.identity if there is not None else identity_of(self.file)
+            _inherited.add((identity or ())[:2])
+            self.rest()
 
     def _ready(self) -> _Open:
         """
@@ -167,19 +202,21 @@ class Database:
             return there
         with self._lock:
             if self._open is None or not self._is_current(self._open):
-                self.close()
+                if self._open is not None and self._process != os.getpid():
+                    self.inherited()  # also where the system forked without Python's knowledge
+                self.rest()
                 self._open = self._opened()
                 self._process = os.getpid()
             return self._open
 
     def _opened(self) -> _Open:
         if self.file is None:
-            there = _opened(_engine(self._address), None)
-        elif self._only_reads and not writable(self.file):
-            there = _opened(_sqlite(as_it_is(self._address, self.file)), identity_of(self.file))
+            there = _opened(self._server(), None)
+        elif self._only_reads and not self.missing and not writable(self.file):
+            there = self._as_it_is(self.file)
         else:
-            identity = made(self.file)
-            there = _opened(_sqlite(self._address), identity)
+            identity = _ours(made(self.file, self._where))
+            there = _opened(of_sqlite(self._address, patience=PATIENCE), identity)
         try:
             _up_to_date(there.engine, self._tables)
         except BaseException:
@@ -187,20 +224,46 @@ class Database:
             raise
         return there
 
+    def _server(self) -> Engine:
+        return of_server(self._address, patience=PATIENCE, slow=SLOW)
+
+    def _as_it_is(self, file: Path) -> _Open:
+        state = _ours(state_of(file))
+        engine = of_sqlite(as_it_is(self._address, file), patience=PATIENCE)
+        return _opened(engine, state, state_of)
+
     def _is_current(self, there: _Open) -> bool:
         """Whether it is this process's, and of the file that is there now."""
         ours = self._process == os.getpid()
-        return ours and (self.file is None or identity_of(self.file) == there.identity)
+        return ours and (self.file is None or there.look(self.file) == there.identity)
 
 
 class _Open(NamedTuple):
     engine: Engine
     identity: Identity | None
     lines: Lines
+    look: Callable[[Path], Identity | None]
 
 
-def _opened(engine: Engine, identity: Identity | None) -> _Open:
-    return _Open(engine, identity, Lines(engine, _lock("write")))
+def _opened(
+    engine: Engine,
+    identity: Identity | None,
+    look: Callable[[Path], Identity | None] = identity_of,
+) -> _Open:
+    return _Open(engine, identity, Lines(engine, _lock("write"), PATIENCE), look)
+
+
+def _ours(identity: Identity | None) -> Identity | None:
+    """
+    Give a file that this process may open.
+
+    Raises:
+        StoreDown: SQLite has it open in what was inherited of the parent.
+
+    """
+    if identity is not None and identity[:2] in _inherited:
+        raise StoreDown(*FORKED)
+    return identity
 
 
 def _up_to_date(engine: Engine, tables: Tables | None) -> None:
@@ -234,55 +297,3 @@ def _lock(purpose: Purpose) -> str:
     if purpose == "find":
         return bound
     return f"{bound}; SELECT pg_advisory_xact_lock_shared({OURS})"
-
-
-def _engine(address: Address) -> Engine:
-    wanted: dict[str, Any] = {
-        "connect_timeout": int(PATIENCE),
-        "tcp_user_timeout": 1000 * SLOW,  # milliseconds
-        "application_name": "pointsman",
-    }
-    given = {name: value for name, value in wanted.items() if name not in address.query}
-    # the driver tells lost connections besides raising them; a host that wants that sets a handler
-    logging.getLogger("psycopg").addHandler(logging.NullHandler())
-    return create_engine(
-        _url(address), connect_args=given, hide_parameters=True, pool_pre_ping=True
-    )
-
-
-def _sqlite(address: Address) -> Engine:
-    given = {"timeout": PATIENCE}
-    engine = create_engine(_url(address), connect_args=given, hide_parameters=True)
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _url(address: Address) -> URL:
-    return URL.create(
-        address.driver,
-        address.username,
-        address.password,
-        address.host,
-        address.port,
-        address.database,
-        {name: one[0] if len(one) == 1 else one for name, one in address.query.items()},
-    )
-
-
-def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own
-    connection.isolation_level = None  # we begin transactions ourselves
-    cursor = connection.cursor()
-    with suppress(connection.OperationalError):  # another process is switching it just now
-        cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=NORMAL")
-    cursor.execute("PRAGMA secure_delete=ON")  # what is removed is overwritten
-    cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    purpose = connection.get_execution_options().get("pointsman")
-    if purpose == "stand":  # a power cut must not take what the host has acted upon
-        connection.exec_driver_sql("PRAGMA synchronous=FULL")
-    if purpose is not None:
-        connection.exec_driver_sql("BEGIN" if purpose in READS else "BEGIN IMMEDIATE")

@@ -23,6 +23,7 @@ class Tables(NamedTuple):
         versions: The table that holds the revision.
         metadata: The tables as this version of the package wants them.
         scripts: The folder of Alembic's scripts.
+        where: What an operator calls the database that they are in.
 
     """
 
@@ -30,6 +31,7 @@ class Tables(NamedTuple):
     versions: str
     metadata: MetaData
     scripts: Path
+    where: str = WHERE
 
 
 JOURNAL = Tables(HEAD, VERSIONS, metadata, SCRIPTS)
@@ -71,7 +73,9 @@ def upgrade(connection: Connection, to: str = "", tables: Tables = JOURNAL) -> N
     known = {one.revision for one in ScriptDirectory.from_config(config).walk_revisions()}
     if at is not None and at not in known:
         problem = f"a later version of pointsman made it (revision {at}, here {tables.head})"
-        raise SetupError.of(WHERE, problem, "pip install --upgrade pointsman, or name another")
+        raise SetupError.of(
+            tables.where, problem, "pip install --upgrade pointsman, or name another"
+        )
     only_ours(connection, at, tables)
     config.attributes.update(connection=connection, version_table=tables.versions)
     command.upgrade(config, to or tables.head)
@@ -88,5 +92,5 @@ def only_ours(connection: Connection, at: str | None, tables: Tables = JOURNAL) 
     strange = set(tables.metadata.tables) & set(inspect(connection).get_table_names())
     if at is None and strange:
         problem = f"it has tables of another program: {', '.join(sorted(strange))}"
-        fix = "Give the journal a database of its own, or a schema (options=-csearch_path=…)"
-        raise SetupError.of(WHERE, problem, fix)
+        fix = "Give it a database of its own, or a schema (options=-csearch_path=…)"
+        raise SetupError.of(tables.where, problem, fix)

@@ -24,6 +24,14 @@ NO_SERVER = "it cannot be reached: nothing answers at its host and port", START
 NO_RIGHT = "its user has no right to do this", "Let it, or name another user in its URL"
 FULL = "its disk is full", "Make room on it"
 READ_ONLY = "it cannot be written", "Let this user write it and its folder, or name another"
+FORKED = (
+    "its file was in use by another thread, or by this one, when this process was forked",
+    "Fork before it is used or while nothing is read from it, or start processes with spawn",
+)
+ALL_LENT = (
+    "all of this process's connections to it are in use",
+    "End what is being read (views, lists that were begun), or read in fewer threads at once",
+)
 HELD = LOCKED, "Nothing is lost by it; try again, or end that process"
 STRANGER = "the server turns its user away", "Correct user and password in its URL"
 
@@ -79,10 +87,18 @@ class StoreDown(Exception):
         self.fix = fix
 
 
+def is_locked(error: Exception) -> bool:
+    """Whether a database said that another's lock outlasted its patience."""
+    return _meaning(error) == HELD
+
+
 @contextmanager
-def told() -> Generator[None]:
+def told(where: str = WHERE) -> Generator[None]:
     """
     Turn the errors of a database into ours; one about a row's own values passes unchanged.
+
+    Args:
+        where: What the database is called.
 
     Raises:
         StoreDown: It cannot be reached now.
@@ -90,20 +106,17 @@ def told() -> Generator[None]:
 
     """
     from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
-    from sqlalchemy.exc import TimeoutError as NoConnection
 
     try:
         yield
     except (DataError, IntegrityError):
         raise
     except DBAPIError as error:
-        raise _ours(error.orig) from None
-    except NoConnection:
-        raise StoreDown("all connections are in use") from None
+        raise _ours(error.orig, where) from None
     except Exception as error:
         if not _of_driver(error):
             raise
-        raise _ours(error) from None
+        raise _ours(error, where) from None
 
 
 REFUSED = {  # by PostgreSQL's code of the error
@@ -121,13 +134,17 @@ def _of_driver(error: Exception) -> bool:
     return bool(named) and not any(one.__name__ in OF_VALUES for one in named)
 
 
-def _ours(error: BaseException | None) -> Exception:
+def _ours(error: BaseException | None, where: str) -> Exception:
     said = str(error).lower()
     if any(part in said for part in DAMAGED):
-        return SetupError.of(WHERE, NO_DATABASE, NO_DATABASE_FIX)
+        return SetupError.of(where, NO_DATABASE, NO_DATABASE_FIX)
+    return StoreDown(*_meaning(error))
+
+
+def _meaning(error: BaseException | None) -> tuple[str, str]:
     state = getattr(error, "sqlstate", None)
     if state in REFUSED:
-        return StoreDown(*REFUSED[state])
+        return REFUSED[state]
+    said = str(error).lower()
     known = (meaning for part, meaning in KNOWN.items() if part in said)
-    unknown = f"it cannot be reached ({type(error).__name__})", AGAIN
-    return StoreDown(*next(known, unknown))
+    return next(known, (f"it cannot be reached ({type(error).__name__})", AGAIN))
