@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from disputing import KEY, START, STEP, Log, choice, clash, kinds, on, receipt, retracted, said
@@ -233,6 +233,22 @@ def test_a_dismissed_dispute_stays_disputed_and_is_nobodys() -> None:
     assert log.outcome.status == "disputed"
 
 
+def test_a_clash_that_was_put_aside_and_comes_back_is_told() -> None:
+    """RF-64: also where it was put aside before it came, as in a union of stores."""
+    log = disputed()
+    log.add(DISMISSED)
+    log.add(retracted(PORTO))
+    assert log.states == ["auto_closed"]
+
+    happened = log.add(said("porto", "totvs"))
+
+    assert (log.states, "dismissed" in kinds(happened)) == (["dismissed"], True)
+
+    other = Log()
+    happened = other.add(DISMISSED, LISBON, PORTO)
+    assert (other.states, "dismissed" in kinds(happened)) == (["dismissed"], True)
+
+
 def test_a_dismissal_that_is_withdrawn_opens_it_again() -> None:
     """RF-49; also where the withdrawal came first, as in a union of stores."""
     taken_back = Withdrawn(key=KEY, target=DISMISSED.id, by="ana", reason="no", at=START)
@@ -346,6 +362,8 @@ ANYTHING: list[AnyEntry] = [
 
 
 @given(st.lists(st.sampled_from(ANYTHING), max_size=12))
+@example([DISMISSED, LISBON, PORTO])
+@example([LISBON, PORTO, DISMISSED, retracted(PORTO), said("porto", "totvs")])
 def test_of_one_fact_one_dispute_is_open_and_it_is_the_one_that_there_is(
     entries: list[AnyEntry],
 ) -> None:
@@ -385,6 +403,8 @@ def test_the_same_log_gives_the_same_disputes_and_events(entries: list[AnyEntry]
 
 
 @given(st.lists(st.sampled_from(ANYTHING), max_size=12))
+@example([DISMISSED, LISBON, PORTO])
+@example([LISBON, PORTO, DISMISSED, retracted(PORTO), said("porto", "totvs")])
 def test_decided_tells_every_change_that_ends_in_no_dispute(entries: list[AnyEntry]) -> None:
     """RF-64: who follows `decided` and the opening of disputes misses no change of the outcome."""
     log = Log()

@@ -438,14 +438,16 @@ def test_a_person_who_cannot_say_leaves_it_open(store: FactStore, journaled: Gat
 def test_a_persons_word_about_candidates_that_changed_does_not_count(
     store: FactStore, journaled: Gateway
 ) -> None:
-    """RF-54: the revision waits for nobody yet, so that it can be asked about anew."""
+    """RF-54: it is answered so, and a person is asked about the revision."""
     id_, waiting = left(store, journaled)
     store.assert_("acme", "city", "Faro", source="totvs")
     journaled.resolve(waiting, choice(store, "porto", id_), by="bea")
 
-    assert store.disputes.heard(journaled) == ()
+    (end,) = store.disputes.heard(journaled)
+
+    assert (end.dispute, end.ending) == (id_, "superseded")
     assert standing(store)[0] == "disputed"
-    assert [one.waiting for one in store.disputes.list()] == [""]
+    assert [one.waiting not in {"", waiting} for one in store.disputes.list()] == [True]
 
 
 def test_the_word_of_who_wrote_a_candidate_does_not_count(

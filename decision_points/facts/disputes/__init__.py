@@ -17,8 +17,8 @@ from .dispute import Dispute, State
 from .events import Event, EventKind, Standing, announced, gone_stale
 
 if TYPE_CHECKING:
+    from .ended import Settled
     from .investigating import Disputes
-    from .settling import Settled
 
 __all__ = [
     "Dispute",
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> object:
 
         return Disputes
     if name == "Settled":
-        from .settling import Settled
+        from .ended import Settled
 
         return Settled
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -81,10 +81,19 @@ def _noted(one: Dispute, stored: Stored) -> Dispute:
         return one
     if isinstance(entry, Receipt):
         named = dict.fromkeys((*one.receipts, stored.id))
+        one = _answered(one, entry.decision)
         return msgspec.structs.replace(one, receipts=tuple(named))
     if isinstance(entry, Spent):
         return _spent(one, entry)
+    if isinstance(entry, Escalated):
+        one = _answered(one, entry.answered)
     return _worked(one, stored) if one.live else one
+
+
+def _answered(one: Dispute, decision: str) -> Dispute:
+    """Note that the person who was asked has been heard."""
+    heard = one.waiting and one.waiting == decision
+    return msgspec.structs.replace(one, waiting="") if heard else one
 
 
 def _worked(one: Dispute, stored: Stored) -> Dispute:
@@ -124,9 +133,7 @@ def _followed(
 ) -> Disputes:
     """Let the disputes follow what the fact comes to: of one fact one is open (RF-58)."""
     after = tuple(
-        _present(one, new, dismissed)
-        if one.id == new.dispute
-        else _past(one, stored, new, dismissed)
+        _present(one, new, dismissed) if one.id == new.dispute else _past(one, stored, new)
         for one in before
     )
     if not new.dispute or any(one.id == new.dispute for one in before):
@@ -140,7 +147,7 @@ def _present(one: Dispute, new: Outcome, dismissed: Collection[str]) -> Dispute:
     if {candidate.id for candidate in listed} != {*one.seen}:
         listed = one.candidates  # it was resolved, and one of them is gone since
     one = msgspec.structs.replace(one, candidates=listed, reason=new.reason or one.reason)
-    if new.receipt and new.status != "disputed":  # of a set, one member may be settled
+    if new.receipt and new.status != "disputed":
         named = dict.fromkeys((*one.receipts, new.receipt))
         return msgspec.structs.replace(one.ended("resolved"), receipts=tuple(named))
     if one.id in dismissed:
@@ -148,11 +155,13 @@ def _present(one: Dispute, new: Outcome, dismissed: Collection[str]) -> Dispute:
     return one if one.live else one.again()
 
 
-def _past(one: Dispute, stored: Stored, new: Outcome, dismissed: Collection[str]) -> Dispute:
+def _past(one: Dispute, stored: Stored, new: Outcome) -> Dispute:
     """One that is not about what is left now; what was settled once stays told as it was."""
     if _settles(stored, one, new):
         return one.ended("resolved")
-    if one.live or (one.state == "dismissed" and one.id not in dismissed):
+    if isinstance(stored.entry, Withdrawn) and one.receipts[-1:] == (stored.entry.target,):
+        return one.ended("auto_closed")
+    if one.live or one.state == "dismissed":
         return one.ended("auto_closed")
     return one
 
@@ -162,6 +171,9 @@ def _settles(stored: Stored, one: Dispute, new: Outcome) -> bool:
     entry = stored.entry
     if not isinstance(entry, Receipt) or entry.dispute != one.id:
         return False
+    left = () if new.status != "disputed" else new.candidates
+    if new.members is not None and entry.choice not in {each.id for each in left}:
+        return True  # of a set: that member is settled, whatever is left to settle of the others
     decided = new.status != "disputed" and [each.id for each in new.candidates] == [entry.choice]
     return decided or stored.id == new.receipt
 
@@ -234,7 +246,7 @@ def _moves(
         yield "resolved", (now.id, now.receipts[-1])
     elif isinstance(entry, Assigned) and entry.dispute == now.id and was != now:
         yield ("assigned" if now.state == "assigned" else "released"), ids
-    elif isinstance(entry, Escalated) and entry.dispute == now.id and was != now:
+    elif isinstance(entry, Escalated) and entry.dispute == now.id and was != now and now.live:
         yield "escalated", (now.id, now.waiting) if now.waiting else ids
     elif state == now.state:
         return
@@ -242,6 +254,8 @@ def _moves(
         yield "resolved", (now.id, now.receipts[-1])
     elif now.state == "reopened":
         yield "reopened", ids
+    elif now.state == "dismissed":  # also where the clash was put aside before it came, or is back
+        yield "dismissed", (now.id,)
     elif now.state == "open" and was is None:
         yield "disputed", ids
 

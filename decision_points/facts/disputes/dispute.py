@@ -93,7 +93,7 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, state=state, assigned_to="", until=0)
 
     def again(self) -> Dispute:
-        """Give it opened again: nobody's, and asked of nobody."""
+        """Give it opened again: nobody's; a person who was asked may still be heard."""
         return msgspec.structs.replace(
             self,
             state="reopened",
@@ -101,5 +101,4 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             until=0,
             reopened=self.reopened + 1,
             escalated="",
-            waiting="",
         )

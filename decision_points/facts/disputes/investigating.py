@@ -9,17 +9,19 @@ from ..entries import Asserted, Spent, Stored
 from ..errors import Refused, Superseded
 from ..keys import FactKey
 from ..outcomes import candidate_id
+from ..stating import Statement
+from .checking import counted, named
+from .ended import Settled
 from .hearing import Hearing
-from .moving import named
 from .plea import Plea
 from .reckoning import exhausted
-from .settling import Settled
 from .sources import Advice
 from .standing import Present, live, no_author, not_held, present
 
 if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
     from ..store import Written
+    from .dispute import Dispute
 
 Reader: TypeAlias = Callable[[FactKey, str], object]
 """
@@ -27,6 +29,10 @@ Reads a fact at a source: gives its value as written there, a mapping of what `a
 (`value` or `raw`, `confidence`, `observed_at`, `source_ref`, …, with `tokens` and `cost_usd`), or
 None where the source says nothing.
 """
+
+
+SAID = frozenset({"value", *Statement.__annotations__}) - {"source", "writer", "qualifiers"}
+"""What a reader may tell: the rest of a statement is known before it reads."""
 
 
 class Disputes(Hearing):
@@ -72,12 +78,13 @@ class Disputes(Hearing):
 
         Raises:
             Refused: There is no such dispute, it is somebody else's or put aside, who reads wrote
-                a candidate, the source has spoken already, there is no other, or what it says
-                is no value.
+                a candidate, the source has spoken already, there is no other, or what is read is
+                no value, or nothing that can be asserted.
             Superseded: It is over.
 
         """
         named(by)
+        self._heed()
         self.assign(id, by)
         try:
             return self._investigated(id, read, by, source)
@@ -102,33 +109,64 @@ class Disputes(Hearing):
 
     def _read(self, now: Present, read: Reader, by: str, source: str) -> Settled:
         dispute = now.dispute
-        found = read(dispute.key, source)
-        given: dict[str, Any] = (
+        try:
+            found = read(dispute.key, source)
+        except BaseException:
+            self._spend(dispute, by, {})  # it was read, whatever came of it
+            raise
+        given: dict[Any, Any] = (
             dict(cast("Mapping[str, Any]", found))
             if isinstance(found, Mapping)
             else {"value": found}
         )
+        odd = self._spend(dispute, by, given) or sorted(f"{one}" for one in {*given} - SAID)
+        if odd:
+            fix = f"Give {', '.join(sorted(SAID))}, with `tokens` and `cost_usd`"
+            raise Refused("bad_reading", f"what was read has an odd {odd[0]!r:.40}", fix)
+        if given.get("value") is None and not given.get("raw") and "kind" not in given:
+            return Settled(dispute=dispute.id, ending="unresolved", why="nothing_read")
+        return self._confirmed(now, self._said(dispute, by, source, given), by)
+
+    def _spend(self, dispute: Dispute, by: str, given: dict[Any, Any]) -> list[str]:
+        """Note what a read has cost, taken out of what was read; give what of it is no cost."""
+        tokens, cost = given.pop("tokens", 0), given.pop("cost_usd", 0.0)
+        right = {
+            "tokens": counted(tokens, whole=True),
+            "cost_usd": counted(cost, whole=False),
+        }
         spent = Spent(
             key=dispute.key,
             dispute=dispute.id,
             by=by,
             reads=1,
-            tokens=given.pop("tokens", 0),
-            cost_usd=given.pop("cost_usd", 0.0),
+            tokens=tokens if right["tokens"] else 0,
+            cost_usd=float(cost) if right["cost_usd"] else 0.0,
             at=self._clock(),
         )
         self._ledger.append(spent)
-        if given.get("value") is None and not given.get("raw") and "kind" not in given:
-            return Settled(dispute=dispute.id, ending="unresolved", why="nothing_read")
-        written = self._assert(
-            dispute.key.entity,
-            dispute.key.attribute,
-            source=source,
-            writer=by,
-            qualifiers=dict(dispute.key.qualifiers),
-            **given,
-        )
-        return self._confirmed(now, written, by)
+        return [name for name, fine in right.items() if not fine]
+
+    def _said(self, dispute: Dispute, by: str, source: str, given: dict[str, Any]) -> Written:
+        """
+        Assert what was read.
+
+        Raises:
+            Refused: It is no value, or nothing that can be asserted.
+
+        """
+        key = dispute.key
+        try:
+            return self._assert(
+                key.entity,
+                key.attribute,
+                source=source,
+                writer=by,
+                qualifiers=dict(key.qualifiers),
+                **given,
+            )
+        except (TypeError, AttributeError) as fault:  # a text that is a number, a time that is none
+            problem = "what was read cannot be asserted"
+            raise Refused("bad_reading", problem, "Give what `assert_` takes") from fault
 
     def _confirmed(self, before: Present, written: Written, by: str) -> Settled:
         """See whether what was read confirms a candidate."""

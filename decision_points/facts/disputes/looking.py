@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..entries import Receipt
+from ..entries import Passed, Receipt
 from ..errors import Refused
 from .dispute import LIVE, Dispute, State
 from .queue import ordered, passed
 from .standing import Present, present
 
 if TYPE_CHECKING:
+    from ....gateway.gateway import Gateway
     from ..ledger.ledger import Ledger
     from ..ledger.view import View
 
@@ -32,12 +33,17 @@ class Looking:
     def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
         self._ledger, self._clock = ledger, clock
 
+    def _heed(self, gateway: Gateway | None = None) -> None:
+        """Take what persons said meanwhile; here nobody says anything."""
+
     def list(self, states: Collection[State] = LIVE) -> tuple[Dispute, ...]:
         """
         Give those in *states*, the most urgent first: by what hangs on them, then by age (RF-58).
 
-        One whose lease is up counts as nobody's.
+        One whose lease is up counts as nobody's. What persons said in the inbox of the store's own
+        database meanwhile is taken first, and what is due by now.
         """
+        self._heed()
         wide = {*states, "assigned"} if {*states} & {*LIVE} else {*states}
         with self._view() as view:
             found = [one.at(self._clock()) for one in view.disputes(states=tuple(sorted(wide)))]
@@ -62,7 +68,7 @@ class Looking:
 
         """
         with self._view() as view:
-            found = [one.id for one in view.disputes() if one.id.startswith(prefix)]
+            found = [one.id for one in view.disputes() if one.id.startswith(f"{prefix}")]
         if prefix in found:
             return prefix
         if len(found) != 1 or len(prefix) < SHORTEST:
@@ -94,10 +100,18 @@ class Looking:
 
     @contextmanager
     def _view(self) -> Generator[View]:
-        """Read, with what others have written taken in."""
+        """Read, with what others have written taken in, and what time has brought since."""
         self._ledger.catch_up()
+        self._pass()
         with self._ledger.view() as view:
             yield view
+
+    def _pass(self) -> None:
+        """Note that the time has come of facts that may be others by now: a receipt is over."""
+        with self._ledger.view() as view:
+            due = view.due(self._clock())
+        if due:
+            self._ledger.load(Passed(key=key, at=at) for key, at in due)
 
     def _present(self, id: str) -> Present:  # noqa: A002 - the dispute's
         with self._view() as view:

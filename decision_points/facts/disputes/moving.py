@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..entries import Assigned, Dismissed, Escalated, Party, Withdrawn
 from ..errors import Refused, Superseded
+from .checking import SECOND, among, bounded, micros, named, sort_of
 from .dispute import Dispute
 from .looking import Looking
 from .standing import given, live, not_anothers, not_held, present
 
 if TYPE_CHECKING:
     from ..ledger.view import View
-
-SECOND = 1_000_000  # microseconds
-NAME = 200  # characters of who does something
 
 
 class Moving(Looking):
@@ -39,16 +37,20 @@ class Moving(Looking):
             seconds: For how long; absent: as the policy says.
 
         Raises:
-            Refused: It is somebody else's for now, put aside, or there is none.
+            Refused: It is somebody else's for now, put aside, or there is none; or what is given
+                is no name, no party, or no time up to a year.
             Superseded: It is over.
 
         """
         named(to)
+        sort_of(party)
+        lease = None if seconds is None else micros(seconds)
         with self._view() as view:
             found = present(view, id, self._clock()).dispute
-            lease = view.versions()[0].disputes.lease_seconds if seconds is None else seconds
+            if lease is None:
+                lease = round(view.versions()[0].disputes.lease_seconds * SECOND)
         now = self._clock()
-        until = now + round(lease * SECOND)
+        until = now + lease
         entry = Assigned(key=found.key, dispute=id, to=to, party=party, until=until, at=now)
         self._ledger.append(entry, check=partial(self._takes, id, to, party))
         return self.get(id)
@@ -61,6 +63,7 @@ class Moving(Looking):
             Refused: It is not theirs.
 
         """
+        named(by)
         found, now = self.get(id), self._clock()
         entry = Assigned(key=found.key, dispute=id, to=by, party=found.party, until=now, at=now)
         self._ledger.append(entry, check=partial(self._holds, id, by))
@@ -69,9 +72,19 @@ class Moving(Looking):
     def next(
         self, assignee: str, *, party: Party = "agent", seconds: float | None = None
     ) -> Dispute | None:
-        """Make the most urgent dispute that is nobody's theirs; None: none waits for them."""
+        """
+        Make the most urgent dispute that is nobody's theirs; None: none waits for them.
+
+        Raises:
+            Refused: What is given is no name, no party, or no time up to a year.
+
+        """
+        named(assignee)
+        sort_of(party)
+        if seconds is not None:
+            micros(seconds)
         for one in self.list(("open", "reopened")):
-            if assignee in self._present(one.id).authors:
+            if among(assignee, self._present(one.id).authors):
                 continue  # RF-57: their own word is for others to judge
             try:
                 return self.assign(one.id, assignee, party=party, seconds=seconds)
@@ -98,6 +111,7 @@ class Moving(Looking):
 
         """
         named(by)
+        sort_of(party)
         with self._view() as view:
             found = present(view, id, self._clock()).dispute
             bounded(view, reason)
@@ -123,13 +137,14 @@ class Moving(Looking):
             by: Who takes it back; an agent only what it gave itself.
             party: A person or an agent.
             reason: Why.
-            target: The id of a receipt or dismissal; empty: what counts.
+            target: The id of a receipt or dismissal of this dispute; empty: what counts.
 
         Raises:
-            Refused: Nothing counts, or it is not theirs.
+            Refused: Nothing of this dispute counts, or it is not theirs.
 
         """
         named(by)
+        sort_of(party)
         with self._view() as view:
             now = present(view, id, self._clock())
             what = given(view, now, target)
@@ -157,7 +172,10 @@ class Moving(Looking):
             Superseded: It is over.
 
         """
-        found, now = self.get(id), self._clock()
+        with self._view() as view:
+            found = present(view, id, self._clock()).dispute
+            bounded(view, reason, decision)
+        now = self._clock()
         entry = Escalated(key=found.key, dispute=id, decision=decision, reason=reason, at=now)
         self._ledger.append(entry, check=lambda view: live(present(view, id, now)))
         return self.get(id)
@@ -171,33 +189,3 @@ class Moving(Looking):
         dispute = present(view, id, self._clock()).dispute
         if dispute.assigned_to != by or not by:
             raise Refused("assigned", "it is not theirs to give back", "Look whose it is")
-
-
-def named(who: str) -> None:
-    """
-    Check who does something.
-
-    Raises:
-        Refused: Nobody is named, or at too great a length.
-
-    """
-    if not who.strip():
-        raise Refused("no_resolver", "nobody is named", "Say who: `by=`")
-    if len(who) > NAME:
-        raise Refused("too_long", f"a name has at most {NAME} characters")
-
-
-def bounded(view: View, *texts: str) -> None:
-    """
-    Check reasons and references.
-
-    Raises:
-        Refused: One is longer than the policy lets it be, or there are too many.
-
-    """
-    limits = view.versions()[0].limits
-    if len(texts) > limits.inputs:
-        raise Refused("too_many", f"at most {limits.inputs:,} references are kept")
-    if any(len(one) > limits.text_characters for one in texts):
-        most = f"{limits.text_characters:,}"
-        raise Refused("too_long", f"a reason or a reference has at most {most} characters")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ....gateway.records import HUMAN
 from ....gateway.settings import CURRENT
 from ..dispute import UNRESOLVED
+from .checking import counted
 
 if TYPE_CHECKING:
     from ....gateway.records import Attempt, Decision
@@ -18,15 +19,16 @@ QUESTION = "candidate"
 
 
 def tokens_of(attempts: Sequence[Attempt]) -> int:
-    """Add up the tokens that attempts read and wrote."""
+    """Add up the tokens that attempts read and wrote; what is no number of them is not known."""
     usage = [one.usage for one in attempts if one.usage is not None]
-    return sum(one.input_tokens + one.output_tokens for one in usage)
+    read = [tokens for one in usage for tokens in (one.input_tokens, one.output_tokens)]
+    return sum(one for one in read if counted(one, whole=True))
 
 
 def cost_of(attempts: Sequence[Attempt]) -> float | None:
     """Add up what attempts cost, in US dollars; None: nobody knows."""
     known = [one.usage.cost_usd for one in attempts if one.usage is not None]
-    costs = [one for one in known if one is not None]
+    costs = [one for one in known if one is not None and counted(one, whole=False)]
     return sum(costs) if costs else None
 
 

@@ -12,14 +12,16 @@ from ..entries import Party, Receipt
 from ..errors import Refused, Superseded
 from ..keys import FactKey
 from ..outcomes import candidate_id
-from .moving import SECOND, Moving, bounded, named
+from ..values import normaliser, raw_of
+from .bringing import Brought, declared, given_before, member_in_dispute, unmoved
+from .checking import bounded, micros, named, sort_of, texts
+from .moving import Moving
 from .plea import Plea
 from .standing import Present, may_resolve, present
 
 if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
     from ..ledger.view import View
-    from ..outcomes import Outcome
     from ..store import Written
 
 
@@ -79,10 +81,13 @@ class Resolving(Moving):
         valid_for: float | None = None,
         value: object = None,
         source: str = "",
+        confidence: float | None = None,
         validate: Validate | None = None,
     ) -> Receipt:
         """
         Resolve a dispute: by a candidate, or by a value with a source of its own (RF-52).
+
+        What a person said in the inbox of the store's own database meanwhile comes first.
 
         Args:
             id: The dispute's.
@@ -92,36 +97,42 @@ class Resolving(Moving):
             reason: Why.
             seen: Ids of the candidates that they saw; absent: those that the dispute's id names.
             evidence: What was read for it: ids, or references.
-            valid_for: For how many seconds it holds; absent: until the candidates change.
+            valid_for: For how many seconds it holds, up to a year; absent: until the candidates
+                change.
             value: A value that may be no candidate yet; it is asserted first.
             source: Whose word that value is.
+            confidence: How sure they are of the value they bring, in [0, 1]; absent: not said, but
+                1 of a person where the attribute takes nothing without one.
             validate: Is shown what is proposed and says what speaks against it; then nothing is
                 written (RF-68).
 
         Returns:
-            The receipt; the same again where it was given before.
+            The receipt; the same again, with its first reason, where it was given before.
 
         Raises:
             Superseded: The candidates are others, or somebody was first; it says what is now.
             Refused: There is no such dispute or candidate, it is somebody else's, it is one's own
-                word, the value is none, or something speaks against it.
+                word, the value is none, something speaks against it, or what is given is no name,
+                party, text or span of time.
 
         """
         named(by)
-        if bool(choice) == (value is not None) or (value is not None and not source):
+        sort_of(party)
+        if bool(choice) == (value is not None) or (value is not None and not all(texts([source]))):
             fix = "Choose a candidate by its id, or bring `value` with its `source`"
             raise Refused("no_candidate", "it has to be one candidate or one value", fix)
         plea = Plea(
             choice=choice,
             by=by,
             party=party,
-            seen=None if seen is None else tuple(seen),
+            seen=None if seen is None else texts(seen),
             reason=reason,
-            evidence=tuple(evidence),
-            until=None if valid_for is None else self._clock() + round(valid_for * SECOND),
+            evidence=texts(evidence),
+            until=None if valid_for is None else self._clock() + micros(valid_for),
         )
+        self._heed()
         if value is not None:
-            return self._brought(id, plea, (value, source), validate)
+            return self._brought(id, plea, Brought(value, source, confidence), validate)
         return self._chosen(id, plea, validate)
 
     def _chosen(self, id: str, plea: Plea, validate: Validate | None) -> Receipt:  # noqa: A002
@@ -140,29 +151,39 @@ class Resolving(Moving):
         self,
         id: str,  # noqa: A002 - the dispute's
         plea: Plea,
-        given: tuple[object, str],
+        given: Brought,
         validate: Validate | None,
     ) -> Receipt:
         """Assert a value that somebody brings, and resolve what the dispute is then."""
-        key, value = self.get(id).key, given[0]
+        key = self.get(id).key
         with self._view() as view:
-            read = _read(view, key, value)
+            attribute = declared(view, key)
+            read = normaliser(attribute, view.versions()[0]).read(raw_of(given.value))
+            strict = attribute.strict or view.versions()[0].strict
             plea = msgspec.structs.replace(plea, choice=candidate_id(key, read), brings=True)
-            before = _judged(view, id, plea, self._clock())
+            try:
+                before = _judged(view, id, plea, self._clock())
+                member_in_dispute(before, plea)
+            except Superseded:
+                if (receipt := given_before(view, id, plea, given.source)) is not None:
+                    return receipt
+                raise
         _valid(validate, before, plea, read)
+        sure = 1.0 if strict and plea.party == "person" else None
         written = self._assert(
             key.entity,
             key.attribute,
-            value,
-            source=given[1],
+            given.value,
+            source=given.source,
             writer=plea.by,
             evidence="human" if plea.party == "person" else "explicit",
+            confidence=sure if given.confidence is None else given.confidence,
             observed_at=self._clock(),
             qualifiers=dict(key.qualifiers),
         )
         with self._view() as view:
             after = view.outcome(key)
-        _unmoved(before, after, plea.choice)
+        unmoved(before, after, plea.choice)
         plea = msgspec.structs.replace(
             plea, seen=None, brought=written.id, evidence=(*plea.evidence, written.id)
         )
@@ -220,34 +241,3 @@ def _valid(validate: Validate | None, now: Present, plea: Plea, value: Value) ->
     )
     if against := validate(proposal):
         raise Refused("not_valid", against, "The dispute is as it was")
-
-
-def _read(view: View, key: FactKey, value: object) -> Value:
-    """
-    Bring a value into canonical form.
-
-    Raises:
-        Refused: It is none of its attribute.
-
-    """
-    from ..values import normaliser, raw_of
-
-    policy = view.versions()[0]
-    attribute = policy.attribute(key.attribute)
-    if attribute is None:
-        raise Refused("no_candidate", "no policy declares the attribute")
-    return normaliser(attribute, policy).read(raw_of(value))
-
-
-def _unmoved(before: Present, after: Outcome, choice: str) -> None:
-    """
-    See that nothing but what was brought has changed the candidates meanwhile.
-
-    Raises:
-        Superseded: Something has.
-
-    """
-    left = {one.id for one in after.candidates if after.dispute}
-    if left and left - {choice} != {*before.ids} - {choice}:
-        problem = "the candidates are no longer those that were seen"
-        raise Superseded(problem, tuple(sorted(left)))

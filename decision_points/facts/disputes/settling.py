@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ....gateway.chance import new_id
 from ....gateway.errors import JournalDown, NoAnswer
+from ....gateway.journal.troubles import StoreDown
+from ....gateway.kinds import OPTIONS
 from ....gateway.records import HUMAN
 from ..dispute import FACT_DISPUTE
 from ..entries import Receipt, Spent
 from ..errors import Refused, Superseded
 from .dispute import Dispute
+from .ended import Ending, Settled
 from .plea import Plea
 from .reckoning import cost_of, exhausted, tokens_of, unbelieved
 from .resolving import Resolving, Validate
-from .showing import state_of
+from .showing import alike, state_of
 from .standing import live, present
 
 if TYPE_CHECKING:
@@ -29,31 +32,6 @@ if TYPE_CHECKING:
 
 SOMEBODY = "somebody"  # who decided without saying who they are
 AGENT = "FACT_DISPUTE"  # whose a dispute is while a provider is asked
-
-Ending: TypeAlias = Literal["resolved", "unresolved", "superseded", "refused"]
-
-
-class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """
-    What came of settling a dispute.
-
-    Attributes:
-        dispute: Its id.
-        ending: `resolved`: there is a receipt; `unresolved`: it stays open; `superseded`:
-            somebody was first, or the candidates are others; `refused`: the answer may not count.
-        receipt: The one that counts, where there is one.
-        decision: The id of the decision that was asked for; empty: none was.
-        waiting: Whether it waits in the inbox, under that id.
-        why: Why it is not resolved, as a code.
-
-    """
-
-    dispute: str
-    ending: Ending
-    receipt: Receipt | None = None
-    decision: str = ""
-    waiting: bool = False
-    why: str = ""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,23 +80,26 @@ class Settling(Resolving):
 
         Raises:
             Refused: There is no such dispute, it is somebody else's, or put aside.
-            Superseded: It is over.
+            Superseded: It is over, or by now a person has decided it in the inbox.
             SetupError: The point's variables are wrong.
 
         """
-        asked = await asyncio.to_thread(self._take, id)
+        asked = await asyncio.to_thread(self._take, gateway, id)
         try:
-            decision = (
-                None
-                if asked.spent
-                else await gateway.ask(FACT_DISPUTE, asked.state, subject=subject, within=within)
-            )
-        except NoAnswer as failed:
-            return await asyncio.to_thread(self._failed, gateway, asked, failed, subject)
+            try:
+                decision = (
+                    None
+                    if asked.spent
+                    else await gateway.ask(
+                        FACT_DISPUTE, asked.state, subject=subject, within=within
+                    )
+                )
+            except NoAnswer as failed:
+                return await asyncio.to_thread(self._failed, gateway, asked, failed, subject)
+            return await asyncio.to_thread(self._end, gateway, asked, decision, subject, validate)
         except BaseException:
-            await asyncio.shield(asyncio.to_thread(self._let_go, asked))
+            await asyncio.shield(asyncio.to_thread(self._let_go, id, asked.holder))
             raise
-        return await asyncio.to_thread(self._end, gateway, asked, decision, subject, validate)
 
     def settle_sync(
         self,
@@ -130,30 +111,38 @@ class Settling(Resolving):
         validate: Validate | None = None,
     ) -> Settled:
         """As `settle`, on this thread."""
-        asked = self._take(id)
+        asked = self._take(gateway, id)
         try:
-            decision = (
-                None
-                if asked.spent
-                else gateway.ask_sync(FACT_DISPUTE, asked.state, subject=subject, within=within)
-            )
-        except NoAnswer as failed:
-            return self._failed(gateway, asked, failed, subject)
+            try:
+                decision = (
+                    None
+                    if asked.spent
+                    else gateway.ask_sync(FACT_DISPUTE, asked.state, subject=subject, within=within)
+                )
+            except NoAnswer as failed:
+                return self._failed(gateway, asked, failed, subject)
+            return self._end(gateway, asked, decision, subject, validate)
         except BaseException:
-            self._let_go(asked)
+            self._let_go(id, asked.holder)
             raise
-        return self._end(gateway, asked, decision, subject, validate)
 
-    def _take(self, id: str) -> Asked:  # noqa: A002 - the dispute's
+    def _take(self, gateway: Gateway, id: str) -> Asked:  # noqa: A002 - the dispute's
         """Take a dispute, and show it as it is then."""
+        self._heed(gateway)
         holder = f"{AGENT}-{new_id()[-8:]}"
         self.assign(id, holder)
-        with self._view() as view:
-            now = present(view, id, self._clock())
-            live(now)
-            spent = exhausted(now.dispute, view.versions()[0].disputes)
-            state = state_of(view, now)
-            return Asked(dispute=now.dispute, state=state, holder=holder, spent=spent)
+        try:
+            with self._view() as view:
+                now = present(view, id, self._clock())
+                live(now)
+                spent = exhausted(now.dispute, view.versions()[0].disputes)
+                state = state_of(view, now)
+                spent = "too_many" if _too_many(state) else spent
+                spent = "look_alike" if alike(state) else spent
+                return Asked(dispute=now.dispute, state=state, holder=holder, spent=spent)
+        except BaseException:
+            self._let_go(id, holder)
+            raise
 
     def _end(
         self,
@@ -174,7 +163,7 @@ class Settling(Resolving):
         try:
             receipt = self._chosen(asked.dispute.id, plea, validate)
         except Superseded as late:
-            self._let_go(asked)
+            self._let_go(asked.dispute.id, asked.holder)
             return _ended(asked, "superseded", decision, receipt=late.receipt, why="superseded")
         except Refused as refused:
             return self._to_person(gateway, asked, decision, refused.code, subject, "refused")
@@ -202,7 +191,7 @@ class Settling(Resolving):
             self.escalate(asked.dispute.id, why, waiting)
         except (Refused, Superseded):
             return _ended(asked, "superseded", decision, why="superseded")
-        self._let_go(asked)
+        self._let_go(asked.dispute.id, asked.holder)
         return _ended(asked, ending, decision, why=why, waiting=waiting)
 
     @staticmethod
@@ -213,9 +202,9 @@ class Settling(Resolving):
         why: str,
         subject: str | None,
     ) -> str:
-        """File it, unless it waits already; empty: there is no inbox, or it cannot be reached."""
+        """File it, unless it waits already; empty: there is no inbox, or it cannot take it."""
         kept, dispute = gateway.settings.globals, asked.dispute
-        if not (kept.journaled and kept.inbox):
+        if not (kept.journaled and kept.inbox) or _too_many(asked.state):
             return ""
         reasons = [one for one in (dispute.reason, why, f"dispute:{dispute.id}") if one]
         try:
@@ -242,12 +231,17 @@ class Settling(Resolving):
         )
         self._ledger.append(entry)
 
-    def _let_go(self, asked: Asked) -> None:
-        """Give it back, where it is still ours."""
+    def _let_go(self, id: str, holder: str) -> None:  # noqa: A002 - the dispute's
+        """Give it back, where it is still theirs; where nothing can be written it ends in time."""
         try:
-            self.release(asked.dispute.id, asked.holder)
-        except Refused:
+            self.release(id, holder)
+        except (Refused, StoreDown):
             return
+
+
+def _too_many(state: dict[str, Any]) -> bool:
+    """Whether more candidates are left than can be asked about, beside that none is right."""
+    return len(state["candidates"]) >= OPTIONS[1]
 
 
 def _plea(gateway: Gateway, asked: Asked, decision: Decision[Any]) -> Plea:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..assertions import Value
 from ..dispute import Proposed, Statement
 from ..outcomes import Candidate, candidate_id
+from ..telling.escaping import escaped
+from ..telling.spelling import SAID_OF_MEMBERS, spellings, spelt_apart
+from ..values import shown
 
 if TYPE_CHECKING:
     from ..assertions import Assertion, When
@@ -22,17 +27,33 @@ def state_of(view: View, now: Present) -> dict[str, Any]:
     """Give the state of FACT_DISPUTE for a dispute as it is *now*; texts of sources are data."""
     living = view.living(now.dispute.key)
     said = {one.id: one.assertion for one in living.assertions}
-    proposed = [_proposed(view, now, one, said) for one in now.outcome.candidates]
+    left = now.outcome.candidates
+    how = spellings(now.outcome, living.assertions, view.versions()[0])
+    values = spelt_apart((one.value for one in left), how, "en", LENGTH)
+    proposed = [_proposed(view, now, one, said, _told(one.value, values)) for one in left]
     fact = f"{now.dispute.key}"[:LENGTH]
     plain: list[Any] = msgspec.to_builtins(proposed)
     return {"fact": fact, "reason": now.dispute.reason, "candidates": plain}
 
 
-def _proposed(
-    view: View, now: Present, candidate: Candidate, said: dict[str, Assertion]
-) -> Proposed:
-    from ..values import shown
+def alike(state: Mapping[str, Any]) -> bool:
+    """Whether two candidates of *state* cannot be told apart by what they say."""
+    values = [one["value"] for one in state["candidates"]]
+    return len(set(values)) < len(values)
 
+
+def _told(value: Value, written: Mapping[Value, str]) -> str:
+    """Write a value; what is said instead of one, or of a set's member, says so itself."""
+    if value.form == "kind":
+        return shown(value)
+    if value.form in SAID_OF_MEMBERS:
+        return f"{shown(Value('kind', value.form))}: {written[value]}"
+    return written[value]
+
+
+def _proposed(
+    view: View, now: Present, candidate: Candidate, said: dict[str, Assertion], value: str
+) -> Proposed:
     key = now.dispute.key
     unbeaten = [said[one] for one in candidate.assertions if one in said]
     beaten = [
@@ -48,7 +69,7 @@ def _proposed(
     ]
     return Proposed(
         id=candidate.id,
-        value=shown(candidate.value)[:LENGTH],
+        value=value,
         statements=tuple(told[:STATEMENTS]),
         voices=candidate.voices,
     )
@@ -56,14 +77,14 @@ def _proposed(
 
 def _statement(one: Assertion, level: str) -> Statement:
     return Statement(
-        source=one.source[:LENGTH],
+        source=escaped(one.source, LENGTH),
         level=level,
         evidence=one.evidence,
         confidence=None if one.confidence is None else round(100 * one.confidence, 4),
         observed=_day(one.observed_at),
         valid_from=_day(one.valid_from),
-        writer=one.writer[:LENGTH],
-        reference=one.source_ref[:LENGTH],
+        writer=escaped(one.writer, LENGTH),
+        reference=escaped(one.source_ref, LENGTH),
     )
 
 

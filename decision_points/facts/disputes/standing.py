@@ -10,6 +10,7 @@ from ..entries import Dismissed, Party, Receipt, Withdrawn
 from ..errors import Refused, Superseded
 from ..folding import visible
 from ..outcomes import candidate_id
+from .checking import among
 from .dispute import Dispute
 from .plea import Plea
 
@@ -68,9 +69,10 @@ def present(view: View, id: str, at: int, brought: str = "") -> Present:  # noqa
         Refused: There is no such dispute.
 
     """
-    found = next(iter(view.disputes(id=id)), None)
+    known = f"{id}".isascii()  # as all ids are
+    found = next(iter(view.disputes(id=id)), None) if known else None
     if found is None:
-        raise Refused("no_dispute", f"no dispute has the id {id!r}", "`disputes` lists them")
+        raise Refused("no_dispute", f"no dispute has the id {id!r:.80}", "`disputes` lists them")
     outcome = view.outcome(found.key)
     said = _said(view, found)
     upon = tuple(sorted(one.id for one in said if visible(one.assertion, at)))
@@ -142,7 +144,7 @@ def no_author(now: Present, by: str) -> None:
         Refused: A candidate is theirs.
 
     """
-    if by in now.authors:
+    if among(by, now.authors):
         problem = "who wrote a candidate does not decide whether it is right"
         raise Refused("own_candidate", problem, "Let somebody else resolve it")
 
@@ -153,8 +155,8 @@ def _first(now: Present, plea: Plea) -> tuple[str, ...]:
         return ()
     if plea.party == "person" and now.receipt.party == "agent":
         return (now.receipt.id,)
-    who = now.receipt.resolver
-    raise Superseded(f"{who!r} resolved it before", now.dispute.seen, now.receipt)
+    problem = f"{now.receipt.resolver!r} resolved it before; `withdraw` takes that back"
+    raise Superseded(problem, now.dispute.seen, now.receipt)
 
 
 def unchanged(now: Present, plea: Plea) -> None:
@@ -211,12 +213,12 @@ def live(now: Present) -> None:
 
 def given(view: View, now: Present, target: str) -> Receipt | Dismissed:
     """
-    Give the receipt or the dismissal that counts for a dispute.
+    Give the receipt or the dismissal of a dispute that counts; never one of another dispute.
 
     Args:
         view: What is read.
         now: The dispute.
-        target: The id of one; empty: the one that counts.
+        target: The id of one that was not taken back; empty: the one that counts.
 
     Raises:
         Refused: None does.
@@ -228,15 +230,18 @@ def given(view: View, now: Present, target: str) -> Receipt | Dismissed:
         entry = one.entry
         if one.id in gone or not isinstance(entry, Receipt | Dismissed):
             continue
+        if entry.dispute != now.dispute.id:
+            continue
         if one.id == target or (not target and _counts(entry, now)):
             return entry
     raise Refused("nothing_given", "no receipt and no dismissal counts here")
 
 
 def _counts(entry: Receipt | Dismissed, now: Present) -> bool:
-    if isinstance(entry, Receipt):
-        return entry.id == now.outcome.receipt
-    return now.outcome.receipt == "" and entry.dispute == now.dispute.id
+    if isinstance(entry, Dismissed):
+        return now.outcome.receipt == ""
+    member = now.outcome.members is not None and now.dispute.state == "resolved"
+    return entry.id == now.outcome.receipt or (member and now.dispute.receipts[-1:] == (entry.id,))
 
 
 def not_anothers(entry: Receipt | Dismissed, by: str, party: Party) -> None:
