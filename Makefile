@@ -71,6 +71,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/promises.py
 	$(BIN)/python benchmarks/journal_fire.py
 	$(BIN)/python benchmarks/soak.py
+	$(BIN)/python benchmarks/facts.py
+	$(BIN)/python benchmarks/reconciliation.py
 	$(BIN)/python benchmarks/local_accuracy.py
 	$(BIN)/python benchmarks/race.py --quick $(if $(PEERS),--peers $(PEERS))
 

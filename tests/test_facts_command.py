@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -51,6 +52,7 @@ acme,term,45 Days,addendum,2025-11-14,0.9,reader-2,
 acme,size,large,whatsapp,,,,
 """
 PRICE = "acme/price?contract=c1"
+WHY = ("--reason", "the addendum is newer")
 
 
 def _files(folder: Path) -> None:
@@ -167,6 +169,67 @@ def test_claims_are_loaded_once_however_often() -> None:
     assert again.stderr.startswith("0 assertions are new, 5 were there already.\n")
 
 
+def test_names_that_nothing_declares_are_told_with_the_nearest(tmp_path: Path) -> None:
+    text = CLAIMS.replace("30 Days,contract", "30 Days,contrat")
+    (tmp_path / "claims.csv").write_text(text.replace("acme,size", "acme,terms"))
+
+    run = loaded()
+    assert "1 source is in no registry and ranks below all: contrat (did you mean contract?)" in (
+        run.stderr
+    )
+    assert "1 attribute is in no policy and decides nothing: terms (did you mean term?)" in (
+        run.stderr
+    )
+    assert "The facts are in .pointsman/journal.db" in run.stderr
+    assert "1 in no registry, below all: contrat" in facts("explain", "acme/term").stdout
+    told = json.loads(loaded("claims.csv", "--json").stdout)["undeclared"]
+    assert told["sources"] == [{"name": "contrat", "rows": 1, "near": "contract"}]
+
+
+def test_a_mark_that_is_never_closed_costs_the_lines_that_are_named(tmp_path: Path) -> None:
+    lines = CLAIMS.splitlines()
+    row = 'acme,term,"30 Days,contract,2025-11-14,0.9,reader-1,'
+    (tmp_path / "bad.csv").write_text("\n".join([*lines[:4], row, *lines[4:], ""]))
+
+    run = loaded("bad.csv")
+    assert run.exit_code == 1
+    assert "lines 5 to 7 were taken for one row" in " ".join(run.stdout.split())
+    assert "1 (of 3 lines) refused" in run.stderr
+    wide = f"acme,term,{'x' * 140_000},contract,,,,"
+    (tmp_path / "wide.csv").write_text("\n".join([*lines, wide, lines[1], ""]))
+    (refused,) = json.loads(loaded("wide.csv", "--json").stdout)["refused"]
+    assert (refused["line"], refused["code"], refused["further"]) == (7, "too_long", 0)
+
+
+@pytest.mark.parametrize("name", ["kind", "evidence"])
+def test_a_word_that_is_none_is_refused_by_its_own_code(name: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text(
+        f"entity,attribute,value,source,{name}\nacme,term,30,contract,nope\n"
+    )
+
+    (refused,) = json.loads(loaded("bad.csv", "--json").stdout)["refused"]
+    assert refused["code"] == f"bad_{name}"
+    assert refused["fix"].startswith("Write one of ")
+
+
+def test_claims_come_from_stdin_and_utf16_is_named(tmp_path: Path) -> None:
+    run = facts("load", "-", "--policy", "policy.toml", typed=CLAIMS)
+    assert run.exit_code == 0
+    assert (
+        facts("import", "-", "--db", "other.db", typed=facts("export", "-").stdout).exit_code == 0
+    )
+    assert values("--db", "other.db") == values()
+    (tmp_path / "wide.csv").write_text(CLAIMS, "utf-16")
+    run = loaded("wide.csv")
+    assert (run.exit_code, "UTF-16" in run.stderr) == (2, True)
+
+
+def test_a_journal_that_is_off_makes_no_file_of_that_name(tmp_path: Path) -> None:
+    run = facts("load", "claims.csv", env={"DECISION_JOURNAL": "off"})
+    assert (run.exit_code, "facts need a database" in run.stderr) == (2, True)
+    assert not (tmp_path / "off").exists()
+
+
 BAD = {
     "a placeholder": ("acme,price,a definir,contract,,,,c1", "not_a_value"),
     "two readings": ("acme,price,03/04/2026,contract,,,,c1", "malformed_value"),
@@ -242,7 +305,7 @@ def test_raw_text_that_is_another_value_is_left_out_and_counted(tmp_path: Path) 
 
     run = loaded("raw.csv")
     assert run.exit_code == 0
-    assert "! 1 raw texts were left out" in run.stderr
+    assert "! 1 raw text was left out" in run.stderr
     assert values() == {
         "acme/term": ("resolved", "thirty"),
         "globex/term": ("resolved", "Sixty  DAYS"),
@@ -255,7 +318,7 @@ def test_files_of_other_programs_are_read_too(mark: str, tmp_path: Path) -> None
     text = "entity,attribute,value,source\r\nacme,term,30,contract\r\n".replace(",", mark)
     (tmp_path / "other.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
 
-    assert loaded("other.csv").stderr.startswith("1 assertions are new.")
+    assert loaded("other.csv").stderr.startswith("1 assertion is new.")
     assert data("get", "acme/term")["value"] == "30"
 
 
@@ -279,7 +342,10 @@ def test_other_rules_than_those_adopted_are_no_accident(tmp_path: Path) -> None:
 
     run = loaded()
     assert run.exit_code == 2
-    assert "pointsman facts what-if" in run.stderr
+    assert "policy.toml: it is version" in run.stderr
+    told = "policy.toml --registry registry.toml`"
+    assert f"`pointsman facts what-if {told}" in run.stderr
+    assert f"`pointsman facts adopt {told}" in run.stderr
     assert loaded("claims.csv", "--adopt").exit_code == 0
     assert data("get", "acme/size")["status"] == "resolved"
 
@@ -376,7 +442,7 @@ def test_a_dispute_is_listed_and_resolved_by_its_value() -> None:
     assert listed.stdout.startswith("acme/term  open (tie)\n")
     assert found["id"] in listed.stdout
     assert "30 Days, said by contract" in listed.stdout
-    run = facts("resolve", found["id"][:6], "--choose", "45 Days", "--by", "maria")
+    run = facts("resolve", found["id"][:6], "--choose", "45 Days", "--by", "maria", *WHY)
     assert run.exit_code == 0
     assert run.stdout == '✓ acme/term: "45 Days" (by resolution of a dispute; addendum)\n'
     assert "receipt " in run.stderr
@@ -388,7 +454,7 @@ def test_a_dispute_is_listed_and_resolved_by_its_value() -> None:
 @pytest.mark.usefixtures("_loaded")
 def test_a_resolution_can_be_taken_back() -> None:
     id_ = dispute()["id"]
-    facts("resolve", id_, "--choose", "45 Days", "--by", "maria")
+    facts("resolve", id_, "--choose", "45 Days", "--by", "maria", *WHY)
 
     assert facts("withdraw", id_, "--reason", "a mistake").exit_code == 0
     assert data("get", "acme/term")["status"] == "disputed"
@@ -399,9 +465,9 @@ def test_a_resolution_can_be_taken_back() -> None:
 def test_another_value_needs_a_source() -> None:
     id_ = dispute()["id"]
 
-    bare = facts("resolve", id_, "--value", "60 days")
+    bare = facts("resolve", id_, "--value", "60 days", *WHY)
     assert (bare.exit_code, "--value" in bare.stderr) == (2, True)
-    both = facts("resolve", id_, "--value", "60", "--source", "erp", "--choose", "30 Days")
+    both = facts("resolve", id_, "--value", "60", "--source", "erp", "--choose", "30 Days", *WHY)
     assert (both.exit_code, "--choose" in both.stderr) == (2, True)
     args = ("--value", "60 days", "--source", "whatsapp", "--by", "maria", "--reason", "phone")
     assert facts("resolve", id_, *args).exit_code == 0
@@ -426,7 +492,7 @@ def test_what_cannot_be_resolved_so_is_told_and_changes_nothing(
 ) -> None:
     before = dispute()
 
-    run = facts("resolve", *(one.format(id=before["id"]) for one in args))
+    run = facts("resolve", *(one.format(id=before["id"]) for one in args), *WHY)
     assert run.exit_code == code
     assert told in run.stderr
     assert dispute() == before
@@ -467,7 +533,7 @@ def test_what_if_shows_before_and_after_and_writes_nothing(tmp_path: Path) -> No
     found = data("what-if", "policy2.toml")
     assert (found["facts"], found["changed"]) == (3, 1)
     assert found["rows"][0]["key"] == PRICE
-    adopted = facts("adopt", "--policy", "policy2.toml", "--by", "maria")
+    adopted = facts("adopt", "policy2.toml", "--by", "maria")
     assert adopted.exit_code == 0
     assert data("get", PRICE)["outcome"]["decided_by"] == "recency"
 
@@ -526,6 +592,95 @@ def test_what_a_quarantine_would_move_is_shown_before() -> None:
 
 
 @pytest.mark.usefixtures("_loaded")
+def test_an_entry_is_meant_by_how_its_id_begins() -> None:
+    (first, *_) = rows("history", PRICE)
+
+    for begun, told in (("fff", "too few"), ("ffffffff", "`pointsman facts history KEY`")):
+        run = facts("retract", begun, "--reason", "x", "--by", "contract")
+        assert (run.exit_code, told in run.stderr) == (1, True)
+    run = facts("retract", first["id"][:8].upper(), "--reason", "x", "--by", "contract", "--json")
+    assert json.loads(run.stdout)["new"] is True
+    assert data("get", PRICE)["value"]["amount"] in (90, "90")
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_what_a_quarantine_leaves_out_is_told_wherever_a_fact_is_read() -> None:
+    """RF-22."""
+    made = json.loads(facts("quarantine", "--source", "contract", "--by", "maria", "--json").stdout)
+
+    for args in (("get", PRICE), ("explain", PRICE), ("list",)):
+        assert "1 left out by quarantine" in facts(*args).stdout
+    assert "1 left out by quarantine: contract" in facts("explain", PRICE).stdout
+    assert "quarantines contract" in facts("history", PRICE).stdout
+    assert "quarantines contract" not in facts("history", "acme/size").stdout
+    assert "BRL 100 → BRL 90  by quarantine" in facts("events", "-n", "100").stdout
+    (listed,) = rows("quarantines")
+    assert (listed["id"], listed["lifted"]) == (made["id"], False)
+    assert facts("lift", made["id"][:6], "--by", "maria").exit_code == 0
+    assert "lifted" in facts("quarantines").stdout
+    assert "left out" not in facts("get", PRICE).stdout
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_a_quarantine_of_nothing_is_no_accident() -> None:
+    empty = ("--since", "2026-02-01", "--until", "2026-01-01")
+    run = facts("quarantine", "--source", "contract", *empty)
+    assert (run.exit_code, "bad_interval" in run.stderr) == (1, True)
+    near = facts("quarantine", "--source", "contrat", "--dry-run")
+    assert "no source is called contrat yet: did you mean contract?" in near.stderr
+    near = facts("quarantine", "--writer", "reader1", "--dry-run")
+    assert "did you mean reader-1?" in near.stderr
+    assert "called" not in facts("quarantine", "--writer", "reader-1", "--dry-run").stderr
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_an_alias_of_itself_or_of_nobody_is_told() -> None:
+    assert facts("alias", "Acme", "acme").exit_code == 1
+    run = facts("alias", "acmee", "acme")
+    assert "nothing was ever said of acmee: did you mean acme?" in run.stderr
+    assert "They were one entity before; acme stands for both" in (
+        facts("alias", "acme", "acmee").stderr
+    )
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_adopting_the_same_adds_nothing(tmp_path: Path) -> None:
+    before = facts("export", "-").stdout
+    run = facts("adopt", "policy.toml", "--registry", "registry.toml")
+    assert (run.exit_code, "adopted already" in run.stdout) == (0, True)
+    assert facts("export", "-").stdout == before
+    (tmp_path / "empty.toml").write_text("schema = 1\n")
+    run = facts("adopt", "empty.toml", "--json")
+    assert json.loads(run.stdout)["new"] is True
+    assert "declares no attribute" in run.stderr
+
+
+def test_a_half_that_was_never_given_is_adopted_when_it_comes() -> None:
+    assert facts("load", "claims.csv", "--policy", "policy.toml").exit_code == 0
+    assert facts("load", "claims.csv", "--registry", "registry.toml").exit_code == 0
+    assert data("get", PRICE)["outcome"]["decided_by"] == "authority"
+    assert facts("load", "claims.csv").exit_code == 0
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_times_in_json_are_iso_text_everywhere() -> None:
+    found = data("get", PRICE)
+    (first, *_) = rows("history", PRICE)
+    said = first["entry"]["assertion"]["observed_at"]
+    assert said == {"start": "2025-11-14T00:00:00Z", "end": "2025-11-15T00:00:00Z"}
+    times = [found["valid_at"], found["known_at"], first["recorded_at"], rows("events")[0]["at"]]
+    times.append(dispute()["opened_at"])
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", one) for one in times)
+    assert dispute()["until"] is None
+
+
+@pytest.mark.usefixtures("_loaded")
+def test_both_sides_of_a_dispute_are_marked_as_open() -> None:
+    assert "✓" not in facts("explain", "acme/term").stdout
+    assert "?   30 Days" in facts("explain", "acme/term").stdout
+
+
+@pytest.mark.usefixtures("_loaded")
 def test_what_is_erased_is_asked_about_first() -> None:
     (first, *_) = rows("history", PRICE)
     args = ("erase", first["id"], "--reason", "privacy", "--by", "maria")
@@ -577,7 +732,7 @@ def test_what_is_no_export_is_told_without_a_traceback(text: str, tmp_path: Path
 @pytest.mark.usefixtures("_loaded")
 def test_audit_counts_what_persons_decided() -> None:
     assert "nothing can be said of sources" in facts("audit").stderr
-    facts("resolve", dispute()["id"], "--choose", "45 Days", "--by", "maria")
+    facts("resolve", dispute()["id"], "--choose", "45 Days", "--by", "maria", *WHY)
 
     lines = [line.split()[:5] for line in facts("audit").stdout.splitlines()]
     assert ["term", "addendum", "1", "1", "100.0"] in lines
@@ -606,7 +761,9 @@ def test_namespaces_are_apart() -> None:
     assert loaded("claims.csv", "--namespace", "other").stderr.startswith("5 assertions are new")
     env = {"FACTS_NAMESPACE": "other"}
     id_ = json.loads(facts("disputes", "--json", env=env).stdout)["id"]
-    assert facts("resolve", id_, "--choose", "30 Days", "--by", "maria", env=env).exit_code == 0
+    assert (
+        facts("resolve", id_, "--choose", "30 Days", "--by", "maria", *WHY, env=env).exit_code == 0
+    )
     assert data("get", "acme/term")["status"] == "disputed"
 
 
@@ -640,7 +797,7 @@ def test_nothing_that_others_wrote_reaches_the_terminal_as_more_than_text(
     line = f'acme,term,"[bold red]x[/] :boom: a\u200fb","[red]crm[/]",0.9,"{HOSTILE}"'
     (tmp_path / "bad.csv").write_text(f"{head}\n{line}\n", "utf-8")
     env = {"COLUMNS": width}
-    assert loaded("bad.csv").stderr.startswith("1 assertions are new")
+    assert loaded("bad.csv").stderr.startswith("1 assertion is new")
 
     for args in (
         *(("explain", "acme/term"), ("get", "acme/term"), ("history", "acme/term"), ("list",)),
@@ -668,7 +825,7 @@ def process(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def test_without_the_extra_the_command_names_it_and_others_run() -> None:
     run = process("-c", WITHOUT.format(name="sqlalchemy"), "facts", "list")
     assert run.returncode == 2
-    assert 'pip install "pointsman[facts]"' in run.stderr
+    assert 'pip install "pointsman[cli,facts]"' in run.stderr
     assert "Traceback" not in run.stderr
     assert process("-c", WITHOUT.format(name="sqlalchemy"), "--help").returncode == 0
 
@@ -686,6 +843,34 @@ def test_a_long_list_into_a_closed_pipe_is_no_traceback() -> None:
     )
     assert json.loads(run.stdout)["kind"] == "policy_changed"
     assert "Traceback" not in run.stderr
+
+
+def test_a_load_that_is_broken_off_says_what_is_kept(tmp_path: Path) -> None:
+    args = (sys.executable, "-m", "pointsman", "facts", "load", "-", "--db", "long.db")
+    given = "entity,attribute,value,source\n" + "".join(
+        f"e{number},term,{number} days,contract\n" for number in range(3000)
+    )
+    with subprocess.Popen(
+        args, env=clean({}), stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdin is not None
+        run.stdin.write(given)
+        run.stdin.flush()
+        _wait_for_facts(tmp_path / "long.db", run)
+        run.send_signal(signal.SIGINT)
+        _, told = run.communicate()
+
+    assert run.returncode == 130
+    assert re.search(r"stopped: \d[\d,]* rows are dealt with and kept\.", told)
+    assert "The same command goes on" in told
+    assert "Traceback" not in told
+
+
+def _wait_for_facts(file: Path, run: subprocess.Popen[str]) -> None:
+    """Look until the process has written some; it may have ended by a fault instead."""
+    with FactStore(file) as store:
+        while run.poll() is None and (store.missing or not store.counts()):
+            pass
 
 
 PACKAGE = Path(pointsman.decision_points.facts.__file__).parent

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pointsman import SetupError
+from pointsman import Gateway, SetupError, scripted
 from pointsman.decision_points import pointsman_tools
 from pointsman.decision_points.facts import FactStore
 from pointsman.decision_points.facts.agents.tools import FactTools
@@ -206,3 +206,60 @@ def test_texts_are_told_in_portuguese_where_the_host_says_so(store: FactStore) -
     told = by(store, "annex", language="pt").assert_fact("acme", "price", "120")
 
     assert "em disputa" in told["text"].lower()
+
+
+def test_a_list_is_refused_for_a_set_with_how_to_say_it(tmp_path: Path) -> None:
+    """RF-04, RF-10: it would become one member, which nobody meant."""
+    policy = {"schema": 1, "attributes": {"tags": {"cardinality": "many"}}}
+    with FactStore(tmp_path / "sets.db", policy=policy, registry=REGISTRY) as kept:
+        given: Any
+        for given in (["a", "b"], '["a", "b"]'):
+            told = by(kept, "contract").assert_fact("acme", "tags", given)
+            assert (told["refused"], told["fix"]) == (
+                "malformed_value",
+                "Assert each member by itself",
+            )
+        assert by(kept, "contract").assert_fact("acme", "tags", "[a] b")["status"] == "resolved"
+
+
+def test_a_kind_that_there_is_not_is_refused_without_its_text(store: FactStore) -> None:
+    """RF-10: what was given is not repeated."""
+    kind: Any = "CANARY"
+    told = by(store, "contract").assert_fact("acme", "note", "x", kind=kind)
+
+    assert told["refused"] == "bad_kind"
+    assert "CANARY" not in json.dumps(told)
+
+
+@pytest.mark.parametrize("given", [[{}], "acme/price", [5], 5])
+def test_what_is_no_list_of_keys_is_refused(store: FactStore, given: Any) -> None:
+    """RF-36, RF-10."""
+    told = by(store, "contract").assert_fact("acme", "note", "x", derived_from=given)
+
+    assert told["refused"] in {"bad_key", "bad_statement"}
+
+
+def test_a_dispute_is_listed_as_sources_wrote_it(store: FactStore) -> None:
+    """RF-81: everywhere the same, and not as values are compared."""
+    by(store, "contract").assert_fact("acme", "note", "São Paulo")
+    told = by(store, "annex").assert_fact("acme", "note", "Rio")
+
+    (dispute,) = by(store, "talk").list_disputes()["disputes"]
+    assert dispute["candidates"] == told["candidates"]
+    assert {one["value"] for one in dispute["candidates"]} == {"São Paulo", "Rio"}
+
+
+def test_a_decider_sees_candidates_that_differ_or_is_not_asked(store: FactStore) -> None:
+    """RF-38, RF-81: as written, cut around the difference; what looks the same is a person's."""
+    start, decider, gateway = "Y" * 600, scripted("unresolved"), Gateway.from_env({})
+    by(store, "contract").assert_fact("acme", "note", f"{start} 30 Days")
+    by(store, "annex").assert_fact("acme", "note", f"{start} 45 Days")
+    by(store, "contract").assert_fact("ben", "note", "a\ufe0fb")
+    by(store, "annex").assert_fact("ben", "note", "a\ufe0eb")
+    differ, alike = (store.get(one, "note").outcome.dispute for one in ("acme", "ben"))
+
+    with gateway.override({"FACT_DISPUTE": decider}):
+        store.disputes.settle_sync(gateway, differ)
+        assert store.disputes.settle_sync(gateway, alike).why == "look_alike"
+    (asked,) = decider.asked
+    assert {one["value"][-9:] for one in asked.state["candidates"]} == {"Y 30 Days", "Y 45 Days"}

@@ -18,7 +18,7 @@ from ....gateway.integrations import needs
 from ..errors import Refused
 from ..keys import parts, tidy
 from .matching import fits, matches, score
-from .plainly import as_json
+from .plainly import as_json, harmless
 from .saying import About, say, take_back
 
 try:
@@ -54,7 +54,8 @@ class FactsStore(BaseStore):
     may stand `kind`, `evidence`, `confidence`, `observed_at`, `valid_from`, `valid_to`,
     `source_ref` and `derived_from`. `delete` takes back what this source said, and nothing of
     others. An item's `value` is a dictionary: `status`, `value` (null unless the fact is
-    resolved), `candidates`, `text` for a prompt, and more. `search` finds by prefix, by `filter`
+    resolved), `candidates`, `text` for a prompt, and more; its texts are on one line, without
+    unseen characters, and cut at 4,000 characters. `search` finds by prefix, by `filter`
     over such dictionaries, and by words of `query`; meanings are not compared. Operations of one
     batch are done in their order.
 
@@ -115,6 +116,7 @@ class FactsStore(BaseStore):
             say(self._store, about, _statement(op.value), self._speaker)
 
     def _found(self, op: SearchOp) -> Iterator[SearchItem]:
+        _counted(op)
         for reading, points in islice(self._hits(op), op.offset, op.offset + op.limit):
             said = self._times(reading.key)
             yield SearchItem(**self._item(reading), **said, score=points)
@@ -130,7 +132,7 @@ class FactsStore(BaseStore):
     def _passes(self, reading: Reading, wanted: Mapping[str, Any] | None) -> bool:
         if not wanted:
             return True
-        told = as_json(reading, self._language)
+        told = harmless(as_json(reading, self._language))
         return all(matches(told.get(name), one) for name, one in wanted.items())
 
     def _under(self, prefix: Namespace) -> Iterator[Reading]:
@@ -141,6 +143,7 @@ class FactsStore(BaseStore):
                 yield reading
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        _counted(op)
         every = {_labels(one.key) for one in self._store.facts()}
         wanted = op.match_conditions or ()
         kept = [one for one in every if all(fits(one, c.match_type, c.path) for c in wanted)]
@@ -149,7 +152,7 @@ class FactsStore(BaseStore):
 
     def _item(self, reading: Reading) -> dict[str, Any]:
         return {
-            "value": as_json(reading, self._language),
+            "value": harmless(as_json(reading, self._language)),
             "key": str(reading.key).rpartition("/")[2],
             "namespace": _labels(reading.key),
         }
@@ -180,6 +183,18 @@ def _about(namespace: Namespace, key: str) -> About:
         fix = "Write ATTRIBUTE, or ATTRIBUTE?name=value"
         raise Refused("bad_key", "the key names no attribute", fix) from None
     return JOINT.join(namespace), attribute, qualifiers
+
+
+def _counted(op: SearchOp | ListNamespacesOp) -> None:
+    """
+    Check how many are asked for.
+
+    Raises:
+        Refused: Less than none, or none before the first.
+
+    """
+    if op.limit < 0 or op.offset < 0:
+        raise Refused("bad_count", "limit or offset is below zero", "Give 0 or more")
 
 
 def _labels(key: FactKey) -> Namespace:

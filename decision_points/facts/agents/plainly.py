@@ -55,14 +55,21 @@ def _candidate(one: Candidate, spelt: Mapping[Value, str] = NOTHING) -> dict[str
     }
 
 
-def dispute_as_json(one: Dispute) -> dict[str, Any]:
-    """Write a dispute as JSON: between what, since when, and whose it is."""
+def dispute_as_json(one: Dispute, spelt: Mapping[Value, str] = NOTHING) -> dict[str, Any]:
+    """
+    Write a dispute as JSON: between what, since when, and whose it is.
+
+    Args:
+        one: The dispute.
+        spelt: How sources wrote texts.
+
+    """
     return {
         "id": one.id,
         "fact": str(one.key),
         "state": one.state,
         "reason": one.reason,
-        "candidates": [_candidate(each) for each in one.candidates],
+        "candidates": [_candidate(each, spelt) for each in one.candidates],
         "opened_at": written(one.opened_at),
         "assigned_to": one.assigned_to,
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..assertions import Input
 from ..entries import Asserted, Retracted
@@ -75,11 +75,13 @@ def take_back(store: FactStore, key: FactKey, source: str, reason: str) -> int:
     return len(said)
 
 
-def _inputs(store: FactStore, keys: Iterable[str]) -> Iterable[Input]:
-    for written in keys:
+def _inputs(store: FactStore, keys: object) -> Iterable[Input]:
+    if not isinstance(keys, list | tuple):
+        raise Refused("bad_statement", "derived_from is no list", "Give a list of keys as text")
+    for written in cast("Sequence[str]", keys):
         try:
             entity, attribute, qualifiers = parts(written)
-        except ValueError:
+        except (ValueError, AttributeError):  # no key, or no text at all
             fix = "Write it as get_fact does under `fact`: ENTITY/ATTRIBUTE"
             raise Refused("bad_key", "something in derived_from is no key", fix) from None
         yield store.get(entity, attribute, qualifiers=qualifiers).as_input()

@@ -175,8 +175,9 @@ class FactTools:
         def listed() -> dict[str, Any]:
             from .plainly import dispute_as_json
 
-            found = list(self._store.disputes.list())[: max(1, min(limit, MOST))]
-            return {"disputes": [dispute_as_json(one) for one in found]}
+            store = self._store
+            found = list(store.disputes.list())[: max(1, min(limit, MOST))]
+            return {"disputes": [dispute_as_json(it, store.get(it.key).spelt) for it in found]}
 
         return self._told(listed)
 

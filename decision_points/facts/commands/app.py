@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import typer
 
-from . import changing, comparing, queue
+from . import changing, comparing, leaving, queue
 from .carrying import export, import_
 from .loading import load
 from .looking import events, explain, get, history, impact, listed
@@ -41,8 +41,9 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "impact": impact,
     "events": events,
     "alias": changing.alias,
-    "quarantine": changing.quarantine,
-    "lift": changing.lift,
+    "quarantine": leaving.quarantine,
+    "quarantines": leaving.quarantines,
+    "lift": leaving.lift,
     "erase": changing.erase,
     "export": export,
     "import": import_,

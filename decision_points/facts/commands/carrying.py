@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterable
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +34,7 @@ def export(
                 sys.stdout.write(f"{one}\n")
             return
         count = _written(file, lines)
-    screen.note(f"{count:,} lines  ", (str(file), screen.FAINT))
+    screen.note(f"{count:,} {'line' if count == 1 else 'lines'}  ", (str(file), screen.FAINT))
 
 
 def _written(file: Path, lines: Iterable[str]) -> int:
@@ -51,7 +51,7 @@ def _written(file: Path, lines: Iterable[str]) -> int:
 
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="What `export` wrote.")],
+    file: Annotated[Path, typer.Argument(help="What `export` wrote; - for stdin.")],
     *,
     restore: Annotated[
         bool,
@@ -75,7 +75,7 @@ def taken_in(store: FactStore, file: Path, *, restore: bool, as_json: bool) -> N
 
     """
     try:
-        with file.open(encoding="utf-8") as lines, closing(_watched(lines, "lines")) as watched:
+        with _opened(file) as lines, closing(_watched(lines, "lines")) as watched:
             loaded = store.import_(watched, restore=restore)
     except (OSError, UnicodeDecodeError) as error:
         problem = getattr(error, "strerror", None) or "it is not UTF-8"
@@ -85,7 +85,17 @@ def taken_in(store: FactStore, file: Path, *, restore: bool, as_json: bool) -> N
         screen.data(loaded)
         return
     there = f", {loaded.there:,} were there already" if loaded.there else ""
-    screen.note(f"{loaded.new:,} entries are new{there}  ", (str(file), screen.FAINT))
+    new = "1 entry is new" if loaded.new == 1 else f"{loaded.new:,} entries are new"
+    screen.note(f"{new}{there}  ", (str(file), screen.FAINT))
+
+
+@contextmanager
+def _opened(file: Path) -> Generator[Iterable[str]]:
+    if str(file) == "-":
+        yield sys.stdin
+        return
+    with file.open(encoding="utf-8") as lines:
+        yield lines
 
 
 def _watched(lines: Iterable[str], what: str) -> Generator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, get_args
@@ -50,6 +51,7 @@ class Bad(msgspec.Struct, frozen=True):
         code: A short name of the fault.
         problem: What is wrong.
         fix: What to do; empty: nothing more is known.
+        further: How many lines behind the first were taken for the same row.
 
     """
 
@@ -57,16 +59,24 @@ class Bad(msgspec.Struct, frozen=True):
     code: str
     problem: str
     fix: str = ""
+    further: int = 0
 
 
 def claims(path: Path, advance: Advance) -> Iterator[Row | Bad]:
     """
     Read a file of claims: CSV in UTF-8 with a header, parted by comma, semicolon, tab or bar.
 
+    Args:
+        path: The file; `-` for stdin.
+        advance: Is told how much was read.
+
     Raises:
         SetupError: The file cannot be read, or its header is wrong.
 
     """
+    if str(path) == "-":
+        yield from _rows(Path("stdin"), sys.stdin.buffer, advance)
+        return
     try:
         with path.open("rb") as file:
             yield from _rows(path, file, advance)
@@ -78,6 +88,9 @@ def claims(path: Path, advance: Advance) -> Iterator[Row | Bad]:
 def _rows(path: Path, file: BinaryIO, advance: Advance) -> Iterator[Row | Bad]:
     lines = _lines(file, advance)
     head = next(lines, "").removeprefix("\ufeff")
+    if "\x00" in head:
+        fix = "Save it as UTF-8: in a spreadsheet, `CSV UTF-8`"
+        raise SetupError.of(str(path), "it is in UTF-16, or no text", fix)
     mark = max(DELIMITERS, key=head.count)
     # strict: a quote that is never closed would else swallow the rest of the file as one value
     reader = csv.reader(_again(head, lines), delimiter=mark, strict=True)
@@ -92,13 +105,27 @@ def _rows(path: Path, file: BinaryIO, advance: Advance) -> Iterator[Row | Bad]:
             yield _unread(line, reader.line_num, error)
             continue
         if any(cells):
-            yield _row(line, columns, cells)
+            found = _row(line, columns, cells)
+            if isinstance(found, Bad) and found.code == MALFORMED:
+                found = _reaching(found, reader.line_num)
+            yield found
 
 
 def _unread(first: int, last: int, error: csv.Error) -> Bad:
-    lines = f"; lines {first:,} to {last:,} were taken for one row" if last > first else ""
-    fix = "See that every quotation mark is closed"
-    return Bad(first, MALFORMED, f"it is no row of a CSV file ({error}){lines}", fix)
+    if last == first and "field limit" in str(error):
+        problem = f"a field has more than {csv.field_size_limit():,} characters"
+        return Bad(first, "too_long", problem, "Shorten it, or leave the row out")
+    said = "a quotation mark is never closed" if last > first else f"it is no CSV ({error})"
+    fix = "Close every quotation mark; one within a field is written twice"
+    return _reaching(Bad(first, MALFORMED, said, fix), last)
+
+
+def _reaching(one: Bad, last: int) -> Bad:
+    """Say up to which line a row was taken to go, where it is more than one."""
+    if last <= one.line:
+        return one
+    problem = f"{one.problem}; lines {one.line:,} to {last:,} were taken for one row"
+    return Bad(one.line, one.code, problem, one.fix, last - one.line)
 
 
 def _lines(file: BinaryIO, advance: Advance) -> Iterator[str]:
@@ -155,9 +182,11 @@ def _row(line: int, columns: Sequence[str], cells: Sequence[str]) -> Row | Bad:
     if not all(map(_encoded, cells)):
         return Bad(line, MALFORMED, "it is not UTF-8", "Save the file as UTF-8")
     held = dict(zip(columns, cells, strict=True))
-    faults = [fault for name, words in _CLOSED.items() if (fault := _closed(held, name, words))]
-    if faults:
-        return Bad(line, MALFORMED, "; ".join(faults))
+    for name, words in _CLOSED.items():
+        said = held.get(name, "").strip()
+        if said and said not in words:
+            problem, fix = f"its {name} is none that there is", f"Write one of {', '.join(words)}"
+            return Bad(line, f"bad_{name}", problem, fix)
     try:
         return Row(line, _given(held))
     except ValueError:
@@ -165,11 +194,6 @@ def _row(line: int, columns: Sequence[str], cells: Sequence[str]) -> Row | Bad:
 
 
 _CLOSED: Mapping[str, tuple[str, ...]] = {"kind": get_args(Kind), "evidence": get_args(Evidence)}
-
-
-def _closed(held: Mapping[str, str], name: str, words: Sequence[str]) -> str:
-    said = held.get(name, "").strip()
-    return f"its {name} is none of {', '.join(words)}" if said and said not in words else ""
 
 
 def _encoded(cell: str) -> bool:

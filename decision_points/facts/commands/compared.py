@@ -90,9 +90,11 @@ def _numbers(found: WhatIf) -> Pairs:
 
 
 def _scores(before: Score, after: Score) -> Pairs:
-    yield "where persons decided", f"{before.checked:,} facts"
+    checked = f"{before.checked:,} {'fact' if before.checked == 1 else 'facts'}"
+    yield "persons resolved", f"{checked}; without their word the rules would decide:"
     for name, one in (("  now", before), ("  then", after)):
-        yield name, f"{one.right:,} right, {one.wrong:,} wrong, {one.undecided:,} left open"
+        told = f"{one.right:,} as they did, {one.wrong:,} otherwise, {one.undecided:,} not at all"
+        yield name, told
 
 
 def audit(found: Audit, *, writers: bool) -> None:

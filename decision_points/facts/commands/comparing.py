@@ -9,7 +9,7 @@ import typer
 
 from ....gateway.errors import SetupError
 from . import compared
-from .opening import Db, Json, Namespace, Place, RegistryFile, facts_of
+from .opening import Db, Json, Namespace, Place, RegistryFile, facts_of, rules_of
 from .printing import whole
 from .watching import counting
 
@@ -29,9 +29,10 @@ def what_if(  # noqa: PLR0913 - options of a command
     """Show what another policy or registry would change, without changing it."""
     if policy is None and registry is None:
         raise SetupError.of("POLICY", "no file is named", "Name a policy, --registry or both")
+    rules, sources = rules_of(Place(policy=policy, registry=registry))
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
         with counting("facts") as progress:
-            found = store.what_if(policy, registry, progress=progress)
+            found = store.what_if(rules, sources, progress=progress)
         if as_json:
             whole(found)
         else:

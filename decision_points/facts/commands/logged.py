@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 CHANGING = ("decided", "disputed", "resolved", "reopened", "closed")
 """Kinds of events by which a fact comes to something else."""
 
+WIDE = ("quarantine", "policy", "alias")
+"""Causes that lie in no entry of the fact itself."""
+
 STYLES = {"disputed": screen.BAD, "reopened": screen.BAD, "resolved": screen.GOOD}
 
 
@@ -99,9 +102,10 @@ def events(found: Iterable[Event]) -> None:
         fact = "" if one.key is None else escaped(str(one.key))
         what = one.kind.replace("_", " ")
         change = _change(one.before, one.after) if one.kind in CHANGING else ""
+        because = f"  by {one.cause}" if one.cause in WIDE else ""
         style = STYLES.get(one.kind, "")
         when = (f"{moment(one.at)}  ", screen.FAINT)
-        screen.line(when, (f"{what:<17}  ", style), (fact, "bold"), f"  {change}".rstrip())
+        screen.line(when, (f"{what:<17}  ", style), (fact, "bold"), f"  {change}{because}".rstrip())
 
 
 def _change(before: Standing | None, after: Standing | None) -> str:

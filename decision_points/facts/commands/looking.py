@@ -8,12 +8,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from ....gateway.cli import screen
 from ....gateway.errors import SetupError
 from ..keys import parts
 from ..telling import Explanation, escaped, language_of
-from . import logged, showing
+from . import flags, logged, showing
+from .heeding import heed
+from .leaving import with_quarantines
 from .opening import Db, Json, Key, Lines, Namespace, Place, facts_of
 from .printing import line, whole
 
@@ -49,6 +52,7 @@ def get(  # noqa: PLR0913 - options of a command
     """Show what a fact comes to; ends with 1 unless it is resolved and fresh."""
     entity, attribute, qualifiers = names_of(key)
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
+        heed(store)
         found = store.get(
             entity,
             attribute,
@@ -58,10 +62,11 @@ def get(  # noqa: PLR0913 - options of a command
             provisional=provisional,
         )
         near = _near(store, found)
+        notes = flags.told(store, found.outcome.trace.notes)
     if as_json:
         whole(found)
     else:
-        showing.fact_read(found)
+        showing.fact_read(found, notes)
         _told(near)
     if found.status != "resolved" or found.stale:
         raise typer.Exit(1)
@@ -145,13 +150,15 @@ def explain(  # noqa: PLR0913 - options of a command
     entity, attribute, qualifiers = names_of(key)
     lang = language_of(language)
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
+        heed(store)
         found: Explanation = store.explain(
             entity, attribute, qualifiers=qualifiers, valid_at=valid_at, known_at=known_at
         )
+        notes = tuple(flags.told(store, found.notes))
     if as_json:
         whole(found)
     else:
-        showing.explained(found, lang)
+        showing.explained(replace(found, notes=notes), lang)
 
 
 def history(
@@ -165,7 +172,10 @@ def history(
     """Show everything that was ever written about a fact, in the order of the log."""
     entity, attribute, qualifiers = names_of(key)
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
-        found = list(store.history(entity, attribute, qualifiers=qualifiers))
+        written = store.history(entity, attribute, qualifiers=qualifiers)
+        with store.view() as view:
+            settings = view.settings
+    found = with_quarantines(written, settings.quarantines, settings.registry)
     if as_json:
         for one in found:
             line(one)

@@ -11,9 +11,10 @@ from ....gateway.errors import SetupError
 from ..disputes.dispute import LIVE, State
 from ..telling import Spellings, escaped
 from ..values import shown
-from .opening import By, Db, Json, Lines, Namespace, Place, Reason, facts_of, person
+from .heeding import heed
+from .opening import By, Db, Json, Lines, Namespace, Place, facts_of, person
 from .printing import line, whole
-from .showing import moment, said_by, style_of, value_of
+from .showing import claims_of, moment, style_of
 
 if TYPE_CHECKING:
     from ..disputes import Dispute
@@ -35,7 +36,7 @@ def disputes(
 ) -> None:
     """List disputes, the most urgent first."""
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
-        store.disputes.heard()  # what persons said in the inbox meanwhile
+        heed(store)
         found = store.disputes.list(LIVE if live else get_args(State))
         if as_json:
             for one in found:
@@ -61,7 +62,7 @@ def _shown(one: Dispute, how: Spellings) -> None:
     screen.pairs(
         [
             ("dispute", one.id),
-            *((candidate.id, said_by(candidate, how)) for candidate in one.candidates),
+            *claims_of(one.candidates, how),
             *([("whose", _whose(one))] if one.assigned_to else []),
             *([("needs a person", escaped(one.escalated))] if one.escalated else []),
             ("since", moment(one.opened_at)),
@@ -85,8 +86,11 @@ def resolve(  # noqa: PLR0913 - options of a command
         str | None, typer.Option(help="Another value, with --source: whose word that is.")
     ] = None,
     source: Annotated[str | None, typer.Option(help="Whose word another value is.")] = None,
+    confidence: Annotated[
+        float | None, typer.Option(help="How sure you are of another value, from 0 to 1.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why, for whoever reads it later.")],
     by: By = None,
-    reason: Reason = "",
     db: Db = None,
     namespace: Namespace = None,
     as_json: Json = False,
@@ -94,6 +98,7 @@ def resolve(  # noqa: PLR0913 - options of a command
     """Resolve a dispute as a person: one of the candidates, or another value with its source."""
     _either(choose, value, source)
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
+        heed(store)
         found = store.disputes.get(store.disputes.find(dispute))
         receipt = store.disputes.resolve(
             found.id,
@@ -103,6 +108,7 @@ def resolve(  # noqa: PLR0913 - options of a command
             seen=found.seen,
             value=value,
             source=source or "",
+            confidence=confidence,
         )
         now = store.get(found.key)
     if as_json:
@@ -151,7 +157,7 @@ def _chosen(dispute: Dispute, said: str, how: Spellings) -> str:
     found = exact or (begun if wanted else [])
     if len(found) == 1:
         return found[0].id
-    told = "; ".join(f"{one.id} {value_of(one.value, how)}" for one in dispute.candidates)
+    told = ", ".join(one.id for one in dispute.candidates)
     problem = "several candidates are meant" if found else "it is none of the candidates"
     raise SetupError.of("--choose", problem, f"They are {told}")
 
@@ -167,6 +173,7 @@ def assign(
 ) -> None:
     """Take a dispute for as long as the policy's lease says; others leave it alone."""
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
+        heed(store)
         found = store.disputes.assign(store.disputes.find(dispute), person(to), party="person")
     if as_json:
         whole(found)
@@ -174,7 +181,7 @@ def assign(
         screen.line(("✓ ", screen.GOOD), f"{found.id} is {_whose(found)}")
 
 
-def dismiss(
+def dismiss(  # noqa: PLR0913 - options of a command
     ctx: typer.Context,
     dispute: Id,
     *,
@@ -182,11 +189,16 @@ def dismiss(
     by: By = None,
     db: Db = None,
     namespace: Namespace = None,
+    as_json: Json = False,
 ) -> None:
     """Put a dispute aside: both are legitimate, and the fact has to be split."""
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
-        found = store.disputes.get(store.disputes.find(dispute))
-        store.disputes.dismiss(found.id, by=person(by), party="person", reason=reason)
+        heed(store)
+        id_ = store.disputes.find(dispute)
+        found = store.disputes.dismiss(id_, by=person(by), party="person", reason=reason)
+    if as_json:
+        whole(found)
+        return
     screen.line(("✓ ", screen.GOOD), f"{found.id} is put aside; the fact stays without a value")
 
 
@@ -201,6 +213,7 @@ def withdraw(  # noqa: PLR0913 - options of a command
     by: By = None,
     db: Db = None,
     namespace: Namespace = None,
+    as_json: Json = False,
 ) -> None:
     """Take back how a dispute was resolved or dismissed: all is as before."""
     with facts_of(ctx, Place(db=db, namespace=namespace)) as store:
@@ -208,4 +221,7 @@ def withdraw(  # noqa: PLR0913 - options of a command
         found = store.disputes.withdraw(
             id_, by=person(by), party="person", reason=reason, target=receipt
         )
+    if as_json:
+        whole(found)
+        return
     screen.line(("✓ ", screen.GOOD), f"{found.id} is {found.state.replace('_', ' ')}")

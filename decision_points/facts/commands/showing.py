@@ -10,7 +10,9 @@ from rich.text import Text
 from ....gateway.cli import screen
 from ..assertions import Kind
 from ..telling import Claim, Explanation, Spellings, escaped, spelt, standing
+from ..telling.escaping import apart
 from ..telling.lines import why_absent
+from ..telling.spelling import spelt_apart
 from ..times import written
 
 if TYPE_CHECKING:
@@ -22,7 +24,13 @@ Pairs: TypeAlias = "Iterator[tuple[str, str | Text]]"
 
 SHORT = 12  # digits of an id in a table
 CELL = 60  # characters of a value in a table
-SIGNS = {"unbeaten": ("✓", screen.GOOD), "beaten": ("✗", screen.BAD), "left_out": ("·", "dim")}
+SIGNS = {
+    "unbeaten": ("✓", "+", screen.GOOD),
+    "disputed": ("?", "?", screen.BAD),
+    "beaten": ("✗", "x", screen.BAD),
+    "left_out": ("·", "-", "dim"),
+}
+"""How an assertion counts → its mark, the same in ASCII, its colour."""
 STYLES = {"resolved": screen.GOOD, "disputed": screen.BAD}
 MINUTE = len("2026-11-30T22:33")  # of a time, as it is written
 NAME = 60  # … of a source's name
@@ -59,20 +67,43 @@ def said_by(candidate: Candidate, how: Spellings) -> str:
     return f"{value_of(candidate.value, how)}, said by {who}{more}"
 
 
+def claims_of(candidates: Iterable[Candidate], how: Spellings, limit: int = CELL) -> Pairs:
+    """Give the id of each candidate, and what it says in words that tell it from the others."""
+    every = tuple(candidates)
+    told = spelt_apart((one.value for one in every), how, "en", limit)
+    for one in every:
+        # what is shown of it is cut already, and stays as it is
+        yield one.id, said_by(one, {**how, one.value: told[one.value]})
+
+
 def facts_read(readings: Iterable[Reading]) -> None:
     """Print several facts, a line each."""
     listed = screen.table("fact", "value", "standing", loose=("value", "standing"))
     for one in readings:
         stands = Text(_stands(one), style_of(one.status))
+        if left := left_out(one.outcome.trace.notes):
+            stands.append(f"; {left:,} left out by quarantine", screen.FAINT)
         listed.add_row(escaped(str(one.key)), values_of(one), stands)
     screen.show(listed)
 
 
-def fact_read(reading: Reading) -> None:
-    """Print one fact."""
+def left_out(notes: Iterable[str]) -> int:
+    """Count what quarantines leave out, as the notes of an outcome say."""
+    return sum(one.startswith("quarantined:") for one in notes)
+
+
+def fact_read(reading: Reading, notes: Iterable[str] = ()) -> None:
+    """
+    Print one fact.
+
+    Args:
+        reading: The fact.
+        notes: What is to be known of what was said, in words.
+
+    """
     how = Text(_stands(reading), style_of(reading.status))
     screen.line((escaped(str(reading.key)), "bold"), "  ", how)
-    screen.pairs(_about(reading))
+    screen.pairs([*_about(reading), *(("note", one) for one in notes)])
 
 
 def _stands(reading: Reading) -> str:
@@ -87,10 +118,9 @@ def _about(reading: Reading) -> Pairs:
         yield "decided by", outcome.decided_by
     if reading.provisional:
         yield "provisional", f"{escaped(str(reading.value))} (under {escaped(reading.provisional)})"
-    for one in outcome.candidates:
-        alone = outcome.status == "resolved" and len(outcome.candidates) == 1
-        told = said_by(one, reading.spelt)
-        yield ("said by", told.rpartition(", said by ")[2]) if alone else (one.id, told)
+    alone = outcome.status == "resolved" and len(outcome.candidates) == 1
+    for name, told in claims_of(outcome.candidates, reading.spelt):
+        yield ("said by", str(told).rpartition(", said by ")[2]) if alone else (name, told)
     if outcome.dispute:
         yield "dispute", outcome.dispute
     if outcome.trace.dissent and outcome.status == "resolved":
@@ -104,19 +134,25 @@ def explained(found: Explanation, language: str) -> None:
     screen.line(found.sentence(language))
     if found.claims:
         screen.line()
-        _claims(found.claims)
+        _claims(found.claims, disputed=found.status == "disputed")
     screen.line()
     screen.pairs(_footing(found))
 
 
-def _claims(claims: Iterable[Claim]) -> None:
+def _claims(claims: Iterable[Claim], *, disputed: bool) -> None:
     loose = ("says", "source", "how", "beaten on")
     listed = screen.table("", "says", "source", "how", "when", "beaten on", loose=loose)
-    for one in claims:
-        sign, style = SIGNS[one.counts]
-        says = one.says if one.kind == "value" else f"({one.kind}) {one.says}".rstrip()
-        listed.add_row(Text(sign, style), says[:CELL], _who(one), _how(one), _when(one), _lost(one))
+    every = tuple(claims)
+    for one, told in zip(every, apart([one.says for one in every], CELL), strict=True):
+        sign = _sign("disputed" if disputed and one.counts == "unbeaten" else one.counts)
+        says = told if one.kind == "value" else f"({one.kind}) {told}".rstrip()
+        listed.add_row(sign, says, _who(one), _how(one), _when(one), _lost(one))
     screen.show(listed)
+
+
+def _sign(counts: str) -> Text:
+    sign, plain, style = SIGNS[counts]
+    return Text(plain if screen.out().options.ascii_only else sign, style)
 
 
 def _who(claim: Claim) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ..times import written
+from .crediting import credits_of
 from .escaping import escaped
-from .explanation import Claim, Counts, Explanation, Option, Ruling
+from .explanation import Claim, Counts, Explanation, Membership, Option, Ruling
 from .sentences import sentence
-from .spelling import Spellings, as_read, spellings, spelt
-from .words import LANGUAGES, Language
+from .spelling import SAID_OF_MEMBERS, as_read, spellings, spelt_apart
+from .words import LANGUAGES
 
 if TYPE_CHECKING:
     from ..assertions import Assertion, Recorded, Value
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..outcomes import Candidate, Outcome
     from ..policy import Policy
     from ..registry import Registry
+    from .crediting import Credit
 
 WHOLE = 2000  # characters of a value that is the subject itself
 
@@ -53,32 +55,53 @@ def explanation_of(  # noqa: PLR0913 - what a reading is made of
     said = living if isinstance(living, Iterable) else living.assertions
     held = tuple({one.id: one for one in as_read(said, policy)}.values())
     how = spellings(outcome, held)
+    credited = credits_of(outcome, _as_living(living), policy)
+    values = {
+        *(outcome.value, *(outcome.members or ()), *credited),
+        *(one.value for one in outcome.candidates),
+        *(one.assertion.value for one in held),
+    }
+    every = sorted(one for one in values if one is not None)
+    shown = {language: _In(spelt_apart(every, how, language, WHOLE)) for language in LANGUAGES}
     told = {
         language: Explanation(
-            **_known(outcome, _In(language, how)),
-            claims=_claims(outcome, held, registry, _In(language, how)),
+            **_known(outcome, show),
+            memberships=tuple(_membership(one, its, show) for one, its in credited.items()),
+            claims=_claims(outcome, held, registry, show),
             stale=stale,
             resolution=None if receipt is None else _ruling(receipt),
             valid_at="" if valid_at is None else written(valid_at),
             known_at="" if known_at is None else written(known_at),
         )
-        for language in LANGUAGES
+        for language, show in shown.items()
     }
     sentences = {language: sentence(one, language) for language, one in told.items()}
     return msgspec.structs.replace(told["en"], sentences=sentences)
 
 
 class _In(NamedTuple):
-    """How values are written: in which language, and how sources wrote them."""
+    """How values are written in a language."""
 
-    language: Language
-    spelt: Spellings
+    shown: Mapping[Value, str]
 
     def text(self, value: Value) -> str:
         """Write *value*."""
-        if value.form == "kind":
-            return value.text
-        return spelt(value, self.spelt, self.language, WHOLE)
+        return self.shown[value]
+
+
+def _as_living(given: Living | Iterable[Recorded]) -> Living:
+    from ..folding import Living
+
+    return given if isinstance(given, Living) else Living(assertions=tuple(given))
+
+
+def _membership(value: Value, credit: Credit, show: _In) -> Membership:
+    return Membership(
+        member=show.text(value),
+        holds=value.form not in SAID_OF_MEMBERS,
+        sources=tuple(map(escaped, credit.sources)),
+        resolution=None if credit.receipt is None else _ruling(credit.receipt),
+    )
 
 
 def _known(outcome: Outcome, show: _In) -> dict[str, Any]:

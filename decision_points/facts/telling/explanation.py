@@ -96,6 +96,24 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """
+    Why something is a member of a set, or was resolved to be none.
+
+    Attributes:
+        member: As people write it.
+        holds: Whether it is one.
+        sources: Who affirms it.
+        resolution: Who resolved it; None: nobody had to.
+
+    """
+
+    member: str
+    holds: bool
+    sources: tuple[str, ...] = ()
+    resolution: Ruling | None = None
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """
     Why a fact stands as it does; the same content gives the same bytes.
@@ -105,6 +123,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         status: Whether there is a value.
         value: As people write it; None unless resolved.
         members: Those of a set; None for an attribute of one value.
+        memberships: Whose word each member is, and which resolutions settled one.
         decided_by: What decided; empty where nothing did.
         reason: Why it is disputed.
         stale: `age`, `input_changed`, `redacted`, or empty.
@@ -128,6 +147,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     value: str | None
     members: tuple[str, ...] | None
+    memberships: tuple[Membership, ...] = ()
     decided_by: str
     reason: str
     stale: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..times import written
 from .escaping import KEY, named, quoted
-from .spelling import Spellings, spelt
+from .spelling import SAID_OF_MEMBERS, spelt_apart
 from .words import BY, KINDS, PHRASES, STALE, STATUS, WHY, Language, language_of
 
 if TYPE_CHECKING:
@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from ..keys import FactKey
     from ..outcomes import Candidate, Outcome
     from ..reading import Reading
+    from .crediting import Credit
+
+Shown: TypeAlias = "Mapping[Value, str]"
+"""Value → as it is shown, made safe and cut."""
 
 MOST = 8  # candidates, members or sources that are named; how many more there are is always said
+
+
+CERTAIN = ("resolved", "absent", "ended")
+"""Where one thing holds, which others may deny."""
 
 
 def standing(status: str, reason: str = "", stale: str = "", language: str = "en") -> str:
@@ -81,23 +89,64 @@ def key_text(key: FactKey) -> str:
     return named(str(key), KEY)
 
 
-def _value(value: Value, lang: Language, how: Spellings) -> str:
+def _value(value: Value, lang: Language, how: Shown) -> str:
     if value.form == "kind":
         return KINDS[lang][value.text]
-    told = quoted(spelt(value, how, lang))
+    told = quoted(how[value])
     return f"{KINDS[lang][value.form]}, {told}" if value.form in KINDS[lang] else told
 
 
-def _values(outcome: Outcome, lang: Language, how: Spellings) -> str:
+def _values(outcome: Outcome, lang: Language, how: Shown) -> str:
     if outcome.members is not None:
         told = [_value(one, lang, how) for one in outcome.members]
         return several(told, lang) or PHRASES[lang]["empty_set"]
     return "" if outcome.value is None else _value(outcome.value, lang, how)
 
 
-def several(told: Sequence[str], language: Language, between: str = ", ") -> str:
-    """Name the first of many, and say how many more there are."""
-    left = len(told) - MOST
+def _shown(reading: Reading, lang: Language) -> Shown:
+    outcome = reading.outcome
+    left = (one.value for one in outcome.candidates)
+    values = (outcome.value, *(outcome.members or ()), *left, *reading.credits)
+    return spelt_apart(values, reading.spelt, lang)
+
+
+def _members(reading: Reading, lang: Language, how: Shown) -> str:
+    """Name the members of a set, each with whose word it is."""
+    members = reading.outcome.members or ()
+    told = (f"{_value(one, lang, how)}{_whose(reading, one, lang)}" for one in members)
+    return several([*told, *_ruled_out(reading, lang, how)], lang) or PHRASES[lang]["empty_set"]
+
+
+def _whose(reading: Reading, member: Value, lang: Language) -> str:
+    credit = reading.credits.get(member)
+    told = "" if credit is None else _credited(credit, lang)
+    return f" ({told})" if told else ""
+
+
+def _ruled_out(reading: Reading, lang: Language, how: Shown) -> Iterator[str]:
+    for one, credit in reading.credits.items():
+        if one.form in SAID_OF_MEMBERS:
+            told = _credited(credit, lang)
+            yield f"{PHRASES[lang]['without']} {quoted(how[one])} ({told})"
+
+
+def _credited(credit: Credit, lang: Language) -> str:
+    return credit_text(credit.sources, credit.receipt.resolver if credit.receipt else "", lang)
+
+
+def credit_text(sources: Sequence[str], resolver: str, language: Language) -> str:
+    """Name who affirms a member of a set, and who resolved that it is one; empty: nobody did."""
+    told = [sources_text(sources, language)] if sources else []
+    if resolver:
+        told.append(f"{PHRASES[language]['resolved by']} {named(resolver)}")
+    return "; ".join(told)
+
+
+def several(
+    told: Sequence[str], language: Language, between: str = ", ", total: int | None = None
+) -> str:
+    """Name the first of many, and say how many more there are, of *total* if not all are given."""
+    left = (len(told) if total is None else total) - MOST
     more = [f"+{left:,} {PHRASES[language]['more']}"] if left > 0 else []
     return between.join([*told[:MOST], *more])
 
@@ -107,19 +156,20 @@ def sources_text(sources: Sequence[str], language: Language) -> str:
     return several([named(one) for one in sources], language)
 
 
-def _claim(candidate: Candidate, lang: Language, how: Spellings) -> str:
+def _claim(candidate: Candidate, lang: Language, how: Shown) -> str:
     says = PHRASES[lang]["says" if len(candidate.sources) == 1 else "say"]
     who = sources_text(candidate.sources, lang)
     return f"{who} {says} {_value(candidate.value, lang, how)}"
 
 
-def _claims(candidates: Sequence[Candidate], lang: Language, how: Spellings) -> str:
-    return several([_claim(one, lang, how) for one in candidates], lang, "; ")
+def _claims(candidates: Sequence[Candidate], lang: Language, how: Shown) -> str:
+    told = [_claim(one, lang, how) for one in candidates[:MOST]]
+    return several(told, lang, "; ", len(candidates))
 
 
-def decided_by(key: str, language: Language) -> str:
-    """Name what decided."""
-    return BY[language].get(key, key)
+def by_text(key: str, language: Language) -> str:
+    """Say by what it was decided: `by authority`."""
+    return f"{PHRASES[language]['by']} {BY[language].get(key, key)}".replace("por o ", "pelo ")
 
 
 def why_absent(outcome: Outcome) -> str:
@@ -129,21 +179,24 @@ def why_absent(outcome: Outcome) -> str:
 
 
 def _told(reading: Reading, lang: Language) -> str:
-    outcome, words, how = reading.outcome, PHRASES[lang], reading.spelt
+    outcome, words, how = reading.outcome, PHRASES[lang], _shown(reading, lang)
     match outcome.status:
         case "resolved":
+            if _of_several(reading):
+                by = by_text(outcome.decided_by, lang)
+                return f"{_members(reading, lang, how)}, {by}."
             return f"{_values(outcome, lang, how)} ({_credit(reading, lang)})"
         case "disputed":
             head = f"{standing('disputed', outcome.reason, '', lang).upper()}."
-            kept = (
-                f" {words['undisputed']} {_values(outcome, lang, how)}." if outcome.members else ""
-            )
+            members = _members(reading, lang, how)
+            kept = f" {words['undisputed']} {members}." if outcome.members else ""
             return f"{head} {_claims(outcome.candidates, lang, how)}. {words['no_value']}{kept}"
         case "unreconciled":
             head = standing("unreconciled", "", "", lang).upper()
             return f"{head}. {words['all_said']} {_claims(outcome.candidates, lang, how)}."
         case "absent":
-            return standing("absent", why_absent(outcome), "", lang).upper() + "."
+            head = standing("absent", why_absent(outcome), "", lang).upper()
+            return f"{head}{_denying(reading, lang)}"
         case status:
             return f"{STATUS[lang][status].upper()}."
 
@@ -151,10 +204,13 @@ def _told(reading: Reading, lang: Language) -> str:
 def _credit(reading: Reading, lang: Language) -> str:
     """Say what decided, and whose word the value is: what lost to a resolution is listed too."""
     outcome = reading.outcome
-    by = f"{PHRASES[lang]['by']} {decided_by(outcome.decided_by, lang)}"
-    held = [one for one in outcome.candidates if one.value == outcome.value]
-    counted = held if outcome.value is not None else outcome.candidates
-    who = sorted({source for one in counted for source in one.sources}) or reading.sources
+    by = by_text(outcome.decided_by, lang)
+    wanted = {outcome.value, *(outcome.members or ())}
+    held = [one for one in outcome.candidates if one.value in wanted]
+    who = sorted({source for one in held for source in one.sources}) or reading.sources
+    alike = next(iter(reading.credits.values()), None)
+    if alike is not None:  # of a set in which all is one's word
+        return f"{by}; {_credited(alike, lang)}"
     return f"{by}; {sources_text(who, lang)}" if who else by
 
 
@@ -167,7 +223,7 @@ def _remarks(reading: Reading, lang: Language) -> Iterable[str]:
         since = reading.last_confirmed
         seen = "" if since is None else f"; {words['confirmed']} {_moment(since)}"
         yield f"{words['stale']}: {STALE[lang][reading.stale]}{seen}."
-    if outcome.status == "resolved" and outcome.trace.dissent:
+    if outcome.status in CERTAIN and outcome.trace.dissent:
         yield f"{words['others']} ({voices(outcome, lang)})."
 
 
@@ -175,6 +231,21 @@ def voices(outcome: Outcome, language: Language) -> str:
     """Count the lineages that say otherwise."""
     count = sum(voices for _, voices in outcome.trace.dissent)
     return f"{count:,} {PHRASES[language]['voice' if count == 1 else 'voices']}"
+
+
+def _of_several(reading: Reading) -> bool:
+    """Whether the members of a set are the word of different ones."""
+    told = {(one.sources, one.receipt) for one in reading.credits.values()}
+    return len(told) > 1 or any(one.form in SAID_OF_MEMBERS for one in reading.credits)
+
+
+def _denying(reading: Reading, lang: Language) -> str:
+    """Say whose word it is that there is nothing."""
+    who = sorted({one for each in reading.outcome.candidates for one in each.sources})
+    if not who:
+        return "."
+    says = PHRASES[lang]["says so" if len(who) == 1 else "say so"]
+    return f". {sources_text(who, lang)} {says}."
 
 
 def _moment(at: object) -> str:

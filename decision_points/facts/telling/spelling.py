@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ..folding import said
 from ..values import shown
-from .escaping import SHORT, escaped
+from .escaping import SHORT, apart, escaped
 
 if TYPE_CHECKING:
     from ..assertions import Assertion, Recorded, Value
@@ -68,10 +68,25 @@ def spelt(value: Value, written: Spellings, language: str, limit: int = SHORT) -
 
     Of what is said of a set's member, as that there is none, it is the member.
     """
+    return escaped(_wording(value, written, language), limit)
+
+
+def spelt_apart(
+    values: Iterable[Value | None], written: Spellings, language: str, limit: int = SHORT
+) -> dict[Value, str]:
+    """Write *values* as `spelt` does, so that a cut does not make two of them look the same."""
+    every = tuple(dict.fromkeys(one for one in values if one is not None))
+    texts = apart([_wording(one, written, language) for one in every], limit)
+    return dict(zip(every, texts, strict=True))
+
+
+def _wording(value: Value, written: Spellings, language: str) -> str:
+    if value.form == "kind":
+        return value.text
     if value.form in SAID_OF_MEMBERS:
         same = (raw for one, raw in written.items() if one.text == value.text)
-        return escaped(next(same, value.text), limit)
-    return escaped(written.get(value) or shown(value, language), limit)
+        return next(same, value.text)
+    return written.get(value) or shown(value, language)
 
 
 def as_said(assertion: Assertion, limit: int = SHORT) -> str:

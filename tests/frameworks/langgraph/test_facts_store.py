@@ -230,3 +230,29 @@ def test_a_node_of_a_graph_reads_and_writes_it(facts: FactStore) -> None:
     said = graph.compile(store=by(facts, "talk")).invoke({"messages": [("user", "price?")]})
 
     assert "100" in said["messages"][-1].text
+
+
+def test_an_item_holds_no_text_of_others_that_steers(facts: FactStore) -> None:
+    """RF-81: as the tools do it: one line, nothing unseen, not without end."""
+    by(facts, "contract").put(
+        ACME, "note", {"value": "a\nb\u200bc\u2028d\u2066e\ufe0f" + "x" * 9000}
+    )
+
+    found = value_of(by(facts, "talk").get(ACME, "note"))["value"]
+    assert found.isprintable()
+    assert len(found) == 4000
+    assert "\ufe0f" not in found
+    (hit,) = by(facts, "talk").search(ACME, filter={"value": found})
+    assert hit.value["value"] == found
+
+
+def test_what_cannot_be_counted_or_is_no_key_is_refused(facts: FactStore) -> None:
+    """RF-10: with a code, not with a traceback."""
+    store = by(facts, "contract")
+
+    with pytest.raises(Refused, match="bad_key"):
+        store.put(ACME, "note", {"value": "x", "derived_from": [{}]})
+    with pytest.raises(Refused, match="bad_count"):
+        store.search(ACME, limit=-1)
+    with pytest.raises(Refused, match="bad_count"):
+        store.list_namespaces(offset=-1)
