@@ -298,3 +298,21 @@ def test_nothing_is_archived_unasked(opened: Open) -> None:
     one = filled(opened("one"))
 
     assert len(entries_of(one)) == len(list(one.export())) - 2  # the header, and what was erased
+
+
+def test_rf_77_a_part_of_an_export_is_refused_whole(opened: Open) -> None:
+    """RF-77: nothing of it is written, however it is taken in."""
+    lines = list(filled(opened("one")).export())
+    blank = [n for n, line in enumerate(lines) if '"erased"' in line]
+    torn = [lines[0].replace(f":{len(lines) - 1}", f":{len(lines) - 2}"), *lines[1:]]
+    del torn[blank[0]]
+    for part, code in (
+        (lines[:-1], "not_whole"),
+        ([*lines[:3], "{bad"], "bad_line"),
+        (torn, "bad_line"),
+    ):
+        other = opened(f"{code}{len(part)}")
+        before = list(other.export())
+        with pytest.raises(Refused, match=code):
+            other.import_(part)
+        assert list(other.export()) == before

@@ -252,10 +252,11 @@ def test_rf_80_a_flood_is_refused_with_its_counts(store: FactStore) -> None:
     store.assert_("acme", "city", "town 3", source="chat", observed_at="2025-06-01T03:00Z")  # there
     for n in range(9):
         store.assert_("acme", "city", f"burgh {n}", source="sap")
-    with pytest.raises(Refused, match="30 assertions of all sources"):
+    with pytest.raises(Refused, match="30 assertions of all sources") as full:
         store.assert_("acme", "city", "one more", source="oracle")
 
-    assert refused.value.fix
+    assert "limits.per_source_per_key" in refused.value.fix
+    assert "limits.per_key" in full.value.fix
     assert store.get("acme", "city").value == "Milan"
     assert len(store.history("acme", "city")) == 30
 
@@ -549,10 +550,15 @@ def test_rf_22_a_quarantine_is_as_if_never_said_and_can_be_lifted(store: FactSto
     assert store.get("b", "city").value == "Rome"
     assert {one.cause for one in store.subscribe(made.position)} == {"quarantine"}
 
-    store.lift(made.id, by="maria")
+    lifted = store.lift(made.id, by="maria")
     assert store.get("acme", "city").outcome == before
     with pytest.raises(Refused, match="unknown_id"):
         store.lift("0" * 32, by="maria")
+    with pytest.raises(Refused, match="unknown_id") as refused:
+        store.lift(lifted.id, by="maria", reason="it was right")
+    assert "quarantine again" in refused.value.fix
+    store.quarantine(source="sap", by="maria", reason="it was right")
+    assert store.get("acme", "city").value == "Rome"
     with pytest.raises(Refused, match="nothing_given"):
         store.quarantine(by="maria")
     assert store.verify().same
@@ -728,6 +734,95 @@ def test_rf_73_the_projection_is_what_the_log_says_and_is_mended(
     }
     assert store.verify(repair=True).repaired
     assert store.verify().same
+
+
+@pytest.mark.parametrize(
+    ("tampering", "told"),
+    [
+        ("UPDATE facts_log SET body = replace(body, '\"Milan\"', '\"Bari\"')", "2 id is other"),
+        ("UPDATE facts_log SET body = '{'", "2 body is other"),
+        ("UPDATE facts_log SET body = ''", "2 body is other"),
+        ("UPDATE facts_log SET id = 'another'", "2 id is other"),
+        ("UPDATE facts_log SET kind = 'retracted'", "2 kind is other"),
+        ("UPDATE facts_log SET key = 'other/city'", "2 key is other"),
+        ("UPDATE facts_log SET source = 'chat'", "2 source is other"),
+        ("UPDATE facts_log SET recorded_at = 99", "2 recorded_at is other"),
+        ("UPDATE facts_log SET position = 9", "2 is missing"),
+        ("DELETE FROM facts_log", "2 is missing"),
+    ],
+)
+def test_rf_73_a_log_that_was_altered_is_told_and_stays_as_it_is(
+    store: FactStore, url: str, tampering: str, told: str
+) -> None:
+    """RF-73: whichever column it is; nothing is worked out anew from such a log."""
+    for source in ("sap", "oracle"):
+        store.assert_("acme", "city", "Milan", source=source)
+    assert store.verify().same
+    before = rows(url, "SELECT * FROM facts_current")
+    rows(url, f"{tampering} WHERE position = 2")
+    altered = rows(url, "SELECT * FROM facts_log")
+
+    found = store.verify(repair=True)
+
+    assert f"facts_log: {told}" in map(str, found.differences)
+    assert found.broken
+    assert not found.same
+    assert not found.repaired
+    assert rows(url, "SELECT * FROM facts_log") == altered
+    assert rows(url, "SELECT * FROM facts_current") == before
+
+
+def test_rf_73_entries_missing_at_the_end_are_told(store: FactStore, url: str) -> None:
+    """RF-73: the head knows how many there were."""
+    for source in ("sap", "oracle"):
+        store.assert_("acme", "city", "Milan", source=source)
+    rows(url, "DELETE FROM facts_log WHERE position = 3")
+
+    found = store.verify(repair=True)
+
+    assert "facts_log: 3 is missing" in map(str, found.differences)
+    assert not found.repaired
+
+
+@pytest.mark.parametrize(
+    ("tampering", "told"),
+    [
+        ("UPDATE facts_heads SET position = 2, projected = 2", "position is other"),
+        ("UPDATE facts_heads SET projected = 1", "projected is other"),
+        ("UPDATE facts_heads SET projected = 99", "projected is other"),
+        ("UPDATE facts_heads SET recorded_at = 1", "recorded_at is other"),
+        ("UPDATE facts_heads SET wide = ''", "wide is other"),
+        ("DELETE FROM facts_heads", "default is missing"),
+    ],
+)
+def test_rf_73_a_head_that_was_altered_is_written_anew_from_the_log(
+    store: FactStore, url: str, tampering: str, told: str
+) -> None:
+    """RF-73: then everything is as it was, and can be written to."""
+    for source in ("sap", "oracle"):
+        store.assert_("acme", "city", "Milan", source=source)
+    queries = [f"SELECT * FROM {name}" for name in ("facts_heads", "facts_current", "facts_events")]  # noqa: S608 - fixed texts
+    before = [rows(url, query) for query in queries]
+    rows(url, tampering)
+
+    found = store.verify(repair=True)
+
+    assert f"facts_heads: {told}" in map(str, found.differences)
+    assert found.repaired
+    assert not found.broken
+    assert [rows(url, query) for query in queries] == before
+    assert store.verify().same
+
+
+def test_rf_73_what_was_erased_is_no_fault_of_the_log(store: FactStore, url: str) -> None:
+    """RF-73, RF-48: content that is gone without anybody's word is one."""
+    done = store.assert_("acme", "city", "Milan", source="sap")
+    store.erase(done.id, by="maria", reason="asked for")
+    assert store.verify().same
+
+    rows(url, "UPDATE facts_log SET source = 'sap' WHERE body = ''")
+
+    assert [str(one) for one in store.verify().differences] == ["facts_log: 2 source is other"]
 
 
 def test_rf_73_entries_that_nobody_worked_out_are_by_whoever_comes(opened: Open, url: str) -> None:
@@ -932,3 +1027,101 @@ def test_importing_facts_loads_no_databases_library() -> None:
     )
 
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_rf_73_a_file_that_was_taken_away_is_no_store_without_rules(tmp_path: Path) -> None:
+    """RF-73: the rules given hold in a new file too; with none given nothing is written."""
+    file = tmp_path / "facts.db"
+    with FactStore(file, policy=POLICY, registry=REGISTRY) as given, FactStore(file) as bare:
+        given.assert_("acme", "price", "1,000.00", source="sap")
+        bare.assert_("acme", "price", "2,000.00", source="oracle")
+        for one in tmp_path.iterdir():
+            one.unlink()
+        with pytest.raises(SetupError, match="taken away"):
+            bare.assert_("acme", "price", "3,000.00", source="oracle")
+        found = given.assert_("acme", "price", "1,000.00", source="oracle").outcome.value
+
+    assert found is not None
+    assert found.form == "number"
+
+
+def test_rf_71_two_halves_adopted_at_once_both_hold(store: FactStore) -> None:
+    """RF-71: who adopts a policy does not undo the registry that another adopts meanwhile."""
+    _ = store.ledger
+    for number in range(10):
+        policy = {**POLICY, "limits": {"per_key": 100 + number}}
+        registry = {**REGISTRY, "order": ["signed", "erp", "crm", f"level{number}"]}
+        start = threading.Barrier(2)
+
+        def adopt(half: str, rules: Any, start: threading.Barrier = start) -> None:
+            start.wait()
+            store.adopt(**{half: rules}, by=half)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(adopt, ("policy", "registry"), (policy, registry)))
+        with store.view() as view:
+            held, sources = view.versions()
+        assert held.limits.per_key == 100 + number
+        assert f"level{number}" in str(sources.plain())
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        (FactKey("default", "ACME", "City"), "acme/city"),
+        (FactKey("default", "a", "x", (("b", "1"), ("a", "2"))), "a/x?a=2&b=1"),
+        (FactKey("default", "", "x"), ""),
+        (FactKey("default", "a", "x", (("c", "1"), ("c", "2"))), ""),
+        (FactKey("default", "a" * 501, "x"), ""),
+    ],
+)
+def test_rf_01_a_key_made_by_hand_is_brought_into_form(
+    store: FactStore, key: FactKey, found: str
+) -> None:
+    """RF-01: and refused where there is no such form."""
+    if found:
+        assert str(store.assert_(key, value="x", source="sap").key) == found
+    else:
+        with pytest.raises(Refused, match="bad_key"):
+            store.assert_(key, value="x", source="sap")
+
+
+def test_rf_48_a_follower_hears_what_is_left_of_what_was_erased(store: FactStore) -> None:
+    """RF-48, RF-64: also one who had read everything."""
+    first = store.assert_("acme", "city", "Rome", source="sap")
+    store.assert_("acme", "city", "Milan", source="oracle")
+    cursor = list(store.subscribe())[-1].id
+
+    store.erase(first.id, by="dpo", reason="asked")
+
+    told = [one for one in store.subscribe(cursor) if one.cause == "erased"]
+    assert [(one.kind, one.after and one.after.status) for one in told] == [("decided", "resolved")]
+    assert store.verify().same
+
+
+def test_rf_48_what_is_erased_while_somebody_reads_goes_later(tmp_path: Path) -> None:
+    """RF-48: it is said that it is still there, and the next write takes it out."""
+    file = tmp_path / "facts.db"
+    with FactStore(file, policy=POLICY, registry=REGISTRY) as store, FactStore(file) as other:
+        word = store.assert_("acme", "city", "zebrasecret", source="sap")
+        with other.view() as view:
+            assert list(view.entries())
+            assert store.erase(word.id, by="dpo", reason="asked").notes == ("not_gone_yet",)
+        store.assert_("acme", "city", "Rome", source="sap")
+        for one in tmp_path.iterdir():
+            assert b"zebrasecret" not in one.read_bytes()
+
+
+def test_rf_47_a_chain_of_retractions_may_be_long(store: FactStore) -> None:
+    """RF-47: longer than Python's stack."""
+    word = store.assert_("acme", "city", "Rome", source="sap")
+    key, last, chain = word.key, word.id, list[Retracted]()
+    for _ in range(1100):
+        chain.append(Retracted(key=key, target=last, by="sap", reason="no"))
+        last = chain[-1].id
+    store.load(chain[:1])
+    store.ledger.take((one.id, one, None) for one in chain[1:])
+
+    assert store.get(key).status == "resolved"  # the last stands, and so not the first
+    assert store.retract(word.id, by="sap", reason="no").new
+    assert store.get(key).status == "absent"

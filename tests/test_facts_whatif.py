@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Iterator, Mapping
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +125,35 @@ def test_the_list_is_capped_and_the_rest_is_counted(store: FactStore) -> None:
 
     assert (found.changed, len(found.rows), found.left_out) == (7, 3, 4)
     assert [one.key.entity for one in found.rows] == ["e0", "e1", "e2"]
+
+
+def emptied(_done: int) -> None:
+    """Empty the caches, which have bounds that so few facts do not reach."""
+    for one in gc.get_objects():
+        if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("pointsman."):
+            one.cache_clear()
+
+
+@pytest.mark.slow
+def test_what_it_needs_of_memory_does_not_grow_with_the_facts(tmp_path: Path) -> None:
+    """RF-72: four times as many facts are folded in as much memory."""
+    peaks: list[int] = []
+    for facts in (2_000, 8_000):
+        with opened(tmp_path / f"{facts}.db") as store:
+            said = (
+                store.entry(f"e{at}", "price", value, source=source)
+                for at in range(facts)
+                for value, source in (("100", "contract"), ("90", "slack"))
+            )
+            assert store.ledger.load(said).new == 2 * facts
+        with opened(tmp_path / f"{facts}.db") as store:
+            tracemalloc.start()
+            found = store.what_if(registry=REVERSED, rows=10, progress=emptied)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert (found.changed, found.left_out) == (facts, facts - 10)
+
+    assert peaks[1] < 1.5 * peaks[0], peaks
 
 
 def test_some_facts_can_be_asked_about_alone(store: FactStore) -> None:

@@ -148,10 +148,21 @@ class Assigned(_OfFact, frozen=True, kw_only=True, tag="assigned"):
 
 
 class Escalated(_OfFact, frozen=True, kw_only=True, tag="escalated"):
-    """A dispute waits in the inbox for a person, under the decision's id; or needs one."""
+    """
+    A dispute waits in the inbox for a person, under the decision's id; or needs one.
+
+    Attributes:
+        dispute: Its id.
+        decision: Under which it waits from now on; empty: under none that is new.
+        answered: The decision that a person answered, with a word that does not count.
+        reason: Why a person has to decide, or why that word does not count.
+        at: When, in microseconds since the epoch.
+
+    """
 
     dispute: str
     decision: str = ""
+    answered: str = ""
     reason: str
     at: int
 

@@ -14,6 +14,7 @@ from .policy import Policy, policy_of
 from .registry import Registry, registry_of
 from .stating import Time, named
 from .times import instant
+from .values.texts import unfit
 
 if TYPE_CHECKING:
     from .ledger.ledger import Ledger
@@ -109,7 +110,9 @@ class Keeping:
         """
         Drop an assertion's content for good; its id is kept (RF-48).
 
-        Everything that was worked out is worked out again, as if it had never been known.
+        Everything that was worked out is worked out again, as if it had never been known. Where
+        somebody reads for long meanwhile, SQLite's log keeps the content until the next write or
+        until it is closed: then `notes` has `not_gone_yet`.
 
         Raises:
             Refused: `unknown_id`: there is no such assertion.
@@ -121,8 +124,7 @@ class Keeping:
             raise Refused("unknown_id", "there is no such assertion")
         ledger = self.ledger
         done = ledger.append(Erased(key=about, target=id, by=by, reason=reason))
-        ledger.database.tidy()
-        return done
+        return done._replace(notes=("not_gone_yet",)) if ledger.untidy else done
 
     def quarantine(
         self,
@@ -138,16 +140,19 @@ class Keeping:
         Leave out what a source, or a writer, was taken in to say in a span of time (RF-22).
 
         Raises:
-            Refused: `nothing_given`: nobody is named.
+            Refused: `nothing_given`: nobody is named; `bad_interval`: nothing lies in the span.
 
         """
         if not (source or writer):
             raise Refused("nothing_given", "nobody is named", "Name a source, a writer or both")
+        from_, to = (None if one is None else instant(one) for one in (since, until))
+        if from_ is not None and to is not None and to <= from_:
+            raise Refused("bad_interval", "it ends before it begins", "Correct since or until")
         entry = Quarantined(
             source=source,
             writer=writer,
-            since=None if since is None else instant(since),
-            until=None if until is None else instant(until),
+            since=from_,
+            until=to,
             by=by,
             reason=reason,
             at=self._clock(),
@@ -156,15 +161,17 @@ class Keeping:
 
     def lift(self, id: str, *, by: str, reason: str = "") -> Appended:  # noqa: A002 - the quarantine's
         """
-        End a quarantine: what it left out counts again.
+        End a quarantine: what it left out counts again. Who wants it back makes another.
 
         Raises:
-            Refused: `unknown_id`: there is none of this id.
+            Refused: `unknown_id`: there is no quarantine of this id; what ends one is none.
 
         """
         with self.view() as view:
-            if not any(one.id == id for one in view.settings.quarantines):
-                raise Refused("unknown_id", "there is no such quarantine")
+            found = next((one for one in view.settings.quarantines if one.id == id), None)
+            if found is None or not isinstance(found.entry, Quarantined) or found.entry.lifts:
+                fix = "To end a lift, quarantine again"
+                raise Refused("unknown_id", "there is no such quarantine", fix)
         return self.ledger.append(Quarantined(lifts=id, by=by, reason=reason, at=self._clock()))
 
     # --- rules -----------------------------------------------------------------------------
@@ -174,10 +181,12 @@ class Keeping:
         Say that *entity* is the same as *of*: their facts are folded together from now on (RF-02).
 
         Raises:
-            Refused: `bad_key`: one is no name.
+            Refused: `bad_key`: one is no name, or both are the same.
 
         """
         one, other = self.key(entity, "alias"), self.key(of, "alias")
+        if one.entity == other.entity:
+            raise Refused("bad_key", "it is the same entity already", "Name two entities")
         return self.ledger.append(Aliased(entity=one.entity, of=other.entity, by=by))
 
     def adopt(
@@ -201,16 +210,20 @@ class Keeping:
             SetupError: One is faulty; every fault is listed.
 
         """
-        with self.view() as view:
+        rules = None if policy is None else policy_of(policy)
+        sources = None if registry is None else registry_of(registry)
+
+        def make(view: View) -> Adopted:  # under the lock: others may adopt the other half
             now = view.settings
-        entry = Adopted(
-            policy=(now.policy if policy is None else policy_of(policy)).plain(),
-            registry=(now.registry if registry is None else registry_of(registry)).plain(),
-            by=by,
-            reason=reason,
-            at=max(self._clock(), now.adopted + 1),
-        )
-        return self.ledger.append(entry)
+            return Adopted(
+                policy=(rules or now.policy).plain(),
+                registry=(sources or now.registry).plain(),
+                by=by,
+                reason=reason,
+                at=max(self._clock(), now.adopted + 1),
+            )
+
+        return self.ledger.make(make)
 
     def advance(self) -> int:
         """
@@ -246,13 +259,28 @@ def _retraction(view: View, entry: Retracted) -> Retracted:
     """Give the retraction to write: one that counts already, else one that was not there yet."""
     from msgspec.structs import replace
 
+    for what, text in (("by", entry.by), ("reason", entry.reason)):
+        if found := unfit(text):
+            raise Refused("bad_text", f"{what} {found}", "Write what people can read")
     story = [one for one in view.story(entry.key) if isinstance(one.entry, Retracted)]
 
-    def stands(id_: str) -> bool:
-        targets = [one for one in story if getattr(one.entry, "target", "") == id_]
-        return not any(stands(one.id) for one in targets)
-
-    there = {one.id for one in story}
-    while entry.id in there and not stands(entry.id):
+    takers: dict[str, list[str]] = {one.id: [] for one in story}
+    for one in story:
+        if isinstance(one.entry, Retracted):
+            takers.setdefault(one.entry.target, []).append(one.id)
+    while entry.id in takers and not _stands(entry.id, takers):
         entry = replace(entry, again=entry.again + 1)
     return entry
+
+
+def _stands(id_: str, takers: Mapping[str, list[str]]) -> bool:
+    """Whether nothing that stands takes it back; chains may be longer than Python's stack."""
+    found: dict[str, bool] = {}
+    waiting = [id_]
+    while waiting:
+        before = takers.get(waiting[-1], [])
+        if left := [one for one in before if one not in found]:
+            waiting.extend(left)
+        else:
+            found[waiting.pop()] = not any(found[one] for one in before)
+    return found[id_]

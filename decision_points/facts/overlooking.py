@@ -117,8 +117,8 @@ class Overlooking(Keeping):
             restore: Into an empty namespace, with the times of the other store.
 
         Raises:
-            Refused: It is no export, or another namespace's; or there is something to restore
-                into already. Lines before the faulty one are kept.
+            Refused: It is no export, not a whole one, or another namespace's; or there is
+                something to restore into already. Nothing is written.
 
         """
         from .ledger.exporting import import_

@@ -14,6 +14,7 @@ from .errors import Refused
 from .folding import Living, fold, living
 from .keys import FactKey
 from .outcomes import Candidate, Outcome, Status
+from .telling.crediting import Credit, credits_of
 from .telling.spelling import spellings
 from .values import plain
 
@@ -43,6 +44,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
             known, or there is none.
         provisional: The rule by which there is a value although it is disputed; empty: none.
         spelt: How sources wrote texts.
+        credits: Member of a set → who affirms it, and the resolution that settled it.
         sources: Whose word it rests on, down to the roots of what was derived.
 
     """
@@ -57,6 +59,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     last_confirmed: int | None = None
     provisional: str = ""
     spelt: Mapping[Value, str] = {}
+    credits: Mapping[Value, Credit] = {}
     sources: tuple[str, ...] = ()
 
     @property
@@ -174,6 +177,7 @@ def reading(
         last_confirmed=confirmed,
         provisional=provisional if chosen is not None else "",
         spelt=spelt,
+        credits=credits_of(outcome, counts, policy),
         sources=_roots(said),
     )
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
+import msgspec
+
 from .assertions import Assertion, Evidence, Input, Kind, Value, When
 from .canonical import key_of
 from .entries import Asserted
 from .errors import Refused
-from .keys import FactKey, seen
+from .keys import FactKey, seen, tidy
 from .policy import Attribute, Policy
 from .registry import Registry
 from .times import when
@@ -74,7 +76,9 @@ def named(
     policy: Policy,
 ) -> FactKey:
     """
-    Name a fact as it is asked for; a key is taken as it is.
+    Name a fact as it is asked for; a key made by hand is brought into canonical form, too.
+
+    One that was canonical before its type of entity was declared is still found.
 
     Raises:
         Refused: `bad_key`.
@@ -84,7 +88,23 @@ def named(
         return key_of(namespace, entity, attribute, qualifiers, entities=policy.entities)
     if entity.namespace != namespace:
         raise Refused("other_namespace", "the key is of another namespace")
-    return entity
+    qualifiers = dict(entity.qualifiers)
+    if len(qualifiers) < len(entity.qualifiers):
+        raise Refused("bad_key", "two of the qualifiers have one name", "Give each of them once")
+    parts = entity.entity, entity.attribute, qualifiers
+    if entity == (plain := key_of(namespace, *parts)):
+        return plain
+    return key_of(namespace, *parts, entities=policy.entities)
+
+
+def canonical(key: FactKey) -> bool:
+    """Whether a key is in canonical form under some policy."""
+    try:
+        made = key_of(key.namespace, key.entity, key.attribute, dict(key.qualifiers))
+    except Refused:
+        return False
+    same = made.attribute == key.attribute and made.qualifiers == key.qualifiers
+    return same and tidy(key.entity) == made.entity and seen(key.entity) == key.entity
 
 
 def asserted(key: FactKey, value: object, policy: Policy, given: Statement) -> Asserted:
@@ -104,9 +124,9 @@ def asserted(key: FactKey, value: object, policy: Policy, given: Statement) -> A
     declared = policy.attribute(key.attribute)
     attribute = declared or Attribute(name=key.attribute)
     kind = given.get("kind", "value")
-    raw, canonical, reader = _read(kind, value, given.get("raw"), attribute, policy)
     confidence = given.get("confidence")
     _checked(kind, given.get("evidence", "explicit"), confidence)
+    raw, canonical, reader = _read(kind, value, given.get("raw"), attribute, policy)
     if confidence is None and (attribute.strict or policy.strict):
         problem = f"{key.attribute} takes no assertion without a confidence"
         raise Refused("confidence_missing", problem, "Say how sure the writer is, from 0 to 1")
@@ -155,12 +175,15 @@ def _read(
     has_value = kind == "value" or (kind == "deny" and attribute.cardinality == "many")
     if not has_value:
         if value is not None or raw:
-            raise Refused("bad_kind", f"{kind!r} says that there is no value", "Leave it out")
+            raise Refused("bad_kind", "its kind says that there is no value", "Leave the value out")
         return "", None, ""
     if value is None and raw is None:
         fix = "Give a value; for what is not known write kind='unknown'"
         raise Refused("nothing_given", "there is no value", fix)
     text = raw_of(value) if raw is None else raw
+    if attribute.cardinality == "many" and attribute.type != "names" and _lists(text):
+        fix = "Assert each member by itself"
+        raise Refused("malformed_value", "a list is no member of a set", fix)
     _short("the value", text, policy.limits.value_characters)
     reader = normaliser(attribute, policy)
     found = reader.read(text)
@@ -168,6 +191,16 @@ def _read(
         problem = "what the source wrote is another value than the one given"
         raise Refused("malformed_value", problem, "Give one of them, or correct it")
     return text, found, reader.id
+
+
+def _lists(text: str) -> bool:
+    """Whether *text* is a list in JSON, as one that was handed over is written."""
+    if not text.lstrip().startswith("["):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(text.encode("utf-8", "replace")), list)
+    except msgspec.DecodeError:
+        return False
 
 
 def _checked(kind: object, evidence: object, confidence: Any) -> None:  # noqa: ANN401 - whatever a caller gives

@@ -22,10 +22,19 @@ from .values.texts import unfit
 
 if TYPE_CHECKING:
     from .disputes import Disputes
-    from .ledger.ledger import Ledger, Loaded, Progress
+    from .ledger.ledger import Ledger, Progress
+    from .ledger.loading import Loaded
     from .ledger.settings import Settings
 
-NEEDED = ("sqlalchemy", "alembic", "babel", "dateutil", "stdnum")
+WHERE = "the facts' database"
+NEEDED = {
+    "sqlalchemy": "sqlalchemy",
+    "alembic": "alembic",
+    "babel": "babel",
+    "dateutil": "python-dateutil",
+    "stdnum": "python-stdnum",
+}
+"""Module → the package that brings it, as pip knows it."""
 
 
 class Written(NamedTuple):
@@ -94,7 +103,7 @@ class FactStore(Recalling):
         self._adopt = adopt
         self._clock = clock
         self._ledger = Ledger(self._address, namespace, clock)
-        self._settled = False
+        self._settled: object = None
         self.namespace = namespace
 
     @classmethod
@@ -142,15 +151,23 @@ class FactStore(Recalling):
     @property
     def ledger(self) -> Ledger:
         """The log and what is worked out from it, ready for use."""
-        if not self._settled:
-            from .ledger import opening, places
-
-            places.check(self._address.file)
-            opening.settle(
-                self._ledger, self._policy, self._registry, self._clock, adopt=self._adopt
-            )
-            self._settled = True
+        if self._settled is None or self._settled != self._ledger.identity:
+            self._settle()
         return self._ledger
+
+    def _settle(self) -> None:
+        """See to it that the rules hold, also in a file that came in the place of another."""
+        from .ledger import opening, places
+
+        if self._settled is not None and self._policy is None and self._registry is None:
+            problem = "the file of these facts was taken away, and its rules with it"
+            fix = "Put it back, or open it with a policy and a registry"
+            raise SetupError.of(WHERE, problem, fix)
+        places.check(self._address.file)
+        self._ledger.forget()
+        opening.settle(self._ledger, self._policy, self._registry, self._clock, adopt=self._adopt)
+        self._ledger.bind()
+        self._settled = self._ledger.identity
 
     @cached_property
     def disputes(self) -> Disputes:
@@ -240,7 +257,7 @@ class FactStore(Recalling):
 
 def _installed() -> None:
     """Make sure that the libraries are there, without loading any."""
-    lacking = [one for one in NEEDED if find_spec(one) is None]
+    lacking = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if lacking:
         problem = f"{', '.join(lacking)} is not installed"
         raise SetupError.of("pointsman.facts", problem, 'pip install "pointsman[facts]"')

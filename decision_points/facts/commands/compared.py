@@ -137,16 +137,19 @@ def _agreement(one: Agreement) -> None:
     screen.line((SWAPPED, screen.OTHER), told, (fix, screen.FAINT))
 
 
-def verified(found: Verified, *, repaired: bool) -> None:
-    """Print whether what is derived is what the log says."""
+def verified(found: Verified) -> None:
+    """Print whether the log is whole, and what is derived is what it says."""
     if found.same:
         told = f"{found.facts:,} facts from {found.entries:,} entries are as the log says"
         screen.line(("✓ ", screen.GOOD), told)
         return
-    sign, style = ("✓ ", screen.GOOD) if repaired else ("✗ ", screen.BAD)
-    doing = "was written anew" if repaired else "is not as the log says"
-    screen.line((sign, style), f"what was derived {doing}:")
+    sign, style = ("✓ ", screen.GOOD) if found.repaired else ("✗ ", screen.BAD)
+    doing = "was written anew" if found.repaired else "is not as the log says"
+    told = "the log was altered" if found.broken else f"what was derived {doing}"
+    screen.line((sign, style), f"{told}:")
     for one in found.differences[:SHORT]:
         screen.line(f"  {escaped(str(one))}")
-    if not repaired:
+    if found.broken:
+        screen.note(("the log cannot be repaired: restore an export or a copy", screen.FAINT))
+    elif not found.repaired:
         screen.note(("`pointsman facts verify --repair` writes it anew", screen.FAINT))

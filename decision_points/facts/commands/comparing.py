@@ -74,6 +74,6 @@ def verify(
     if as_json:
         whole(found)
     else:
-        compared.verified(found, repaired=repair)
-    if not found.same and not repair:
+        compared.verified(found)
+    if not found.same and not found.repaired:
         raise typer.Exit(1)

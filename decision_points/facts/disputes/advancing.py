@@ -44,7 +44,8 @@ def advanced(
     Move the disputes of one fact by one log entry that touches it.
 
     Args:
-        before: Its disputes before, all of them, in any order.
+        before: Its disputes before, in any order: that of the last revision, those that are not
+            closed, and those that *stored* or *new* names; the others move no more.
         stored: The entry.
         old: What the fact came to before; None: it was never folded.
         new: What it comes to with the entry.
@@ -52,7 +53,8 @@ def advanced(
         dismissed: Ids of the disputes that are put aside now.
 
     Returns:
-        Its disputes now, by revision; and what happened, in a fixed order, at most one of a kind.
+        These and a new one, as they are now, by revision; and what happened, in a fixed order, at
+        most one of a kind.
 
     """
     if not before and not new.dispute:
@@ -136,7 +138,10 @@ def _followed(
         _present(one, new, dismissed) if one.id == new.dispute else _past(one, stored, new)
         for one in before
     )
-    if not new.dispute or any(one.id == new.dispute for one in before):
+    if not new.dispute:
+        return after
+    after = tuple(one if one.id == new.dispute else one.followed() for one in after)
+    if any(one.id == new.dispute for one in before):
         return after
     opened = _opened(_former(before, old), before, stored, new)
     return (*after, _present(opened, new, dismissed))
@@ -144,7 +149,7 @@ def _followed(
 
 def _present(one: Dispute, new: Outcome, dismissed: Collection[str]) -> Dispute:
     listed = new.candidates
-    if {candidate.id for candidate in listed} != {*one.seen}:
+    if one.candidates and {candidate.id for candidate in listed} != {*one.seen}:
         listed = one.candidates  # it was resolved, and one of them is gone since
     one = msgspec.structs.replace(one, candidates=listed, reason=new.reason or one.reason)
     if new.receipt and new.status != "disputed":

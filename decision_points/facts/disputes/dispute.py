@@ -19,6 +19,9 @@ State: TypeAlias = Literal["open", "assigned", "resolved", "dismissed", "auto_cl
 LIVE: tuple[State, ...] = ("open", "assigned", "reopened")
 """Those in which somebody may take and resolve it."""
 
+LISTED = 16
+"""Candidates that stay listed of a dispute that was never settled, and that another follows."""
+
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
@@ -30,7 +33,8 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         state: Where it stands.
         revision: How many disputes of this fact it follows, from 1.
         former: The id of the one that it follows; empty: none.
-        candidates: What it is between, by id.
+        candidates: What it is between, by id; none where they were more than `LISTED`, and it was
+            closed without a receipt and others followed.
         reason: Why nothing decided.
         opened_at: When it was opened first, in microseconds since the epoch.
         assigned_to: Whose it is; empty: nobody's.
@@ -91,6 +95,12 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def ended(self, state: State) -> Dispute:
         """Give it in a *state* in which nobody works on it."""
         return msgspec.structs.replace(self, state=state, assigned_to="", until=0)
+
+    def followed(self) -> Dispute:
+        """Give it where another stands: a long list is left out, for each may list all before."""
+        over = self.state == "auto_closed" and not self.receipts
+        long = over and len(self.candidates) > LISTED
+        return msgspec.structs.replace(self, candidates=()) if long else self
 
     def again(self) -> Dispute:
         """Give it opened again: nobody's; a person who was asked may still be heard."""

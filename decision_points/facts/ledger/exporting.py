@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import msgspec
 
-from ..entries import AnyEntry
+from ..entries import AnyEntry, Erased
 from ..errors import Refused
+from ..stating import canonical
 from . import rows
 from .ledger import Ledger
 from .view import View
 
 SCHEMA = 1
 PAGE = 1000
+IN_MEMORY = 64_000_000  # bytes of an export; a longer one is kept in a file while it is read
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,19 +101,45 @@ def import_(ledger: Ledger, lines: Iterable[str], *, restore: bool = False) -> I
         restore: Into an empty namespace, with the times of the store that wrote it.
 
     Raises:
-        Refused: It is no export, is another namespace's, or an id is not that of its content;
-            what stands before such a line is kept. To restore, there is something already.
+        Refused: It is no export, is another namespace's, is not whole, or an id is not that of
+            its content; to restore, there is something already. Nothing is written.
 
     """
-    given = (line for line in lines if line.strip())
-    _checked(next(given, ""), ledger.namespace)
     if restore:
         with ledger.view() as view:
             if view.position:
                 problem = f"the namespace has {view.position} entries"
                 raise Refused("not_empty", problem, "Import without restoring, or name another")
-    new, there = ledger.take(_taken(given, restore=restore, namespace=ledger.namespace))
+    with SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n") as kept:
+        _whole(lines, kept, ledger.namespace)
+        kept.seek(0)
+        new, there = ledger.take(_taken(kept, restore=restore, namespace=ledger.namespace))
     return Imported(new=new, there=there)
+
+
+def _whole(lines: Iterable[str], kept: IO[str], namespace: str) -> None:
+    """Look through all lines before anything is written, and keep them."""
+    given = (line.strip() for line in lines if line.strip())
+    count = _checked(next(given, ""), namespace)
+    blank, erased, number = dict[str, int](), set[str](), 0
+
+    def copied() -> Iterator[str]:
+        for line in given:
+            yield line
+            kept.write(f"{line}\n")
+
+    taken = _taken(copied(), restore=False, namespace=namespace)
+    for number, (id_, what, _) in enumerate(taken, 1):
+        if isinstance(what, str):
+            blank[id_] = number + 1
+        elif isinstance(what, Erased):
+            erased.add(what.target)
+    if number != count:
+        problem = f"it has {number} entries, and its header tells of {count}"
+        raise Refused("not_whole", problem, "Export it again, or copy it whole")
+    for id_ in blank.keys() - erased:
+        problem = f"line {blank[id_]} is empty, and nothing says that it was erased"
+        raise Refused("bad_line", problem, "Export it again")
 
 
 def _exported(row: Any) -> Exported:  # noqa: ANN401 - a row
@@ -121,7 +150,8 @@ def _exported(row: Any) -> Exported:  # noqa: ANN401 - a row
     return Exported(position=position, id=id_, recorded_at=recorded_at, entry=entry)
 
 
-def _checked(line: str, namespace: str) -> None:
+def _checked(line: str, namespace: str) -> int:
+    """Check the header; give how many entries follow."""
     try:
         header = _header(line)
     except msgspec.MsgspecError:
@@ -132,6 +162,7 @@ def _checked(line: str, namespace: str) -> None:
     if header.namespace != namespace:
         problem = f"it is of the namespace {header.namespace[:60]!r}, not {namespace!r}"
         raise Refused("other_namespace", problem, "Import it into a store of that namespace")
+    return header.entries
 
 
 def _taken(
@@ -157,3 +188,5 @@ def _own(entry: AnyEntry, id_: str, number: int, namespace: str) -> None:
     about = entry.about
     if about is not None and about.namespace != namespace:
         raise Refused("other_namespace", f"line {number} is of another namespace")
+    if about is not None and not canonical(about):
+        raise Refused("bad_line", f"line {number} names a fact in no canonical form")

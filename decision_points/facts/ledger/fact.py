@@ -22,6 +22,14 @@ KEPT = (
 )
 """All that is kept of a fact, and whether there is more."""
 
+DISPUTES = (
+    "SELECT key, body FROM facts_disputes WHERE namespace = ? AND key >= ? AND key <= ?"
+    " AND (state <> 'auto_closed' OR (key, revision) IN (SELECT key, MAX(revision)"
+    " FROM facts_disputes WHERE namespace = ? AND key >= ? AND key <= ? GROUP BY key))"
+    " ORDER BY revision, id"
+)
+"""Of a fact that is contested again and again nearly all disputes are over for good (RF-80)."""
+
 
 class Fact(msgspec.Struct):
     """
@@ -31,7 +39,7 @@ class Fact(msgspec.Struct):
         key: The one that stands for it.
         story: Its entries so far that a fold sees.
         outcome: What it came to so far; None: nothing is worked out yet.
-        disputes: Its disputes so far.
+        disputes: Those of its disputes so far that another entry may move.
         stale: As in its row.
         derived: Whether any of its assertions was derived from others.
         used: Whether any other fact was derived from it.
@@ -63,11 +71,8 @@ def read_fact(line: Line, namespace: str, key: FactKey, story: list[Stored]) -> 
     outcome = None if body is None else rows.decode_outcome(body)
     disputes: tuple[Dispute, ...] = ()
     if disputed:
-        found = line.execute(
-            "SELECT body FROM facts_disputes WHERE namespace = ? AND key = ? ORDER BY revision, id",
-            where,
-        ).fetchall()
-        disputes = tuple(rows.decode_dispute(one[0]) for one in found)
+        found = _disputes(line, (*where, where[1]))
+        disputes = tuple(found.get(where[1], ()))
     return Fact(key, story, outcome, disputes, stale or "", _derived(story), bool(used))
 
 
@@ -103,6 +108,30 @@ def read_page(
     ]
 
 
+def mattering(disputes: tuple[Dispute, ...]) -> tuple[Dispute, ...]:
+    """Leave out of a fact's *disputes* what would not be read of it either."""
+    last = max((one.revision for one in disputes), default=0)
+    return tuple(one for one in disputes if one.state != "auto_closed" or one.revision == last)
+
+
+def read_dispute(line: Line, namespace: str, key: FactKey, id_: str) -> Dispute | None:
+    """
+    Read one dispute of a fact, whether it matters or not.
+
+    Args:
+        line: In a transaction.
+        namespace: Of the fact.
+        key: The fact; a dispute of another is none.
+        id_: Of the dispute.
+
+    """
+    found = line.execute(
+        "SELECT body FROM facts_disputes WHERE namespace = ? AND id = ? AND key = ?",
+        (namespace, id_, rows.written(key)),
+    ).fetchone()
+    return None if found is None else rows.decode_dispute(found[0])
+
+
 def _kept(
     kept: dict[str, tuple[Outcome, str]], disputes: dict[str, list[Dispute]], name: str
 ) -> tuple[Outcome, tuple[Dispute, ...], str]:
@@ -111,11 +140,7 @@ def _kept(
 
 
 def _disputes(line: Line, between: tuple[str, str, str]) -> dict[str, list[Dispute]]:
-    found = line.execute(
-        "SELECT key, body FROM facts_disputes"
-        " WHERE namespace = ? AND key >= ? AND key <= ? ORDER BY revision, id",
-        between,
-    ).fetchall()
+    found = line.execute(DISPUTES, between * 2).fetchall()
     disputes: dict[str, list[Dispute]] = defaultdict(list)
     for key, body in found:
         disputes[key].append(rows.decode_dispute(body))

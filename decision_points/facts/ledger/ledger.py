@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ....gateway.forks import Lock
 from ....gateway.journal.database import Database
+from ....gateway.journal.files import identity_of
 from ....gateway.journal.lines import Line
+from ....gateway.journal.troubles import StoreDown
 from ..entries import AnyEntry, Asserted
 from ..errors import Refused
 from . import rows
+from .loading import Loaded, pausing, written
 from .schema import FACTS
 from .settings import Known, Settings
 from .view import View
@@ -22,27 +24,8 @@ from .writing import BATCH, Appended, Writing
 if TYPE_CHECKING:
     from ....gateway.journal.addresses import Address
 
-REST = 0.25  # of a transaction's time in which others find the database free
-SHORT, LONGEST = 0.02, 0.1  # seconds: below the one it does not matter; at most the other
-
 Progress = Callable[[int], None]
 """Told how many entries, or facts, are done."""
-
-
-class Loaded(NamedTuple):
-    """
-    What became of many entries.
-
-    Attributes:
-        new: How many were written.
-        there: How many were there already.
-        refused: What was not written: its number from 0, and why.
-
-    """
-
-    new: int
-    there: int
-    refused: tuple[tuple[int, Refused], ...]
 
 
 class Ledger:
@@ -59,18 +42,39 @@ class Ledger:
     Attributes:
         database: With the tables of facts, and those of the journal where it has them.
         namespace: Which facts.
+        untidy: Whether what was erased may still be in SQLite's log, as somebody was reading.
 
     """
 
     def __init__(self, address: Address, namespace: str, clock: Callable[[], int]) -> None:
-        self.database = Database(address, tables=FACTS)
+        self.database = Database(address, only_reads=True, tables=FACTS)
         self.namespace = namespace
         self._clock = clock
         self._known = Known(namespace)
         self._turn = Lock()
+        self._bound: object = None
+        self.untidy = False
+
+    @property
+    def identity(self) -> object:
+        """What tells its file from another of that name; None: it is not there."""
+        file = self.database.file
+        return True if file is None else identity_of(file)
+
+    def bind(self) -> None:
+        """Write from now on into the file that is there, and into no other of its name."""
+        with self.database.line("read"):
+            self._bound = self.identity
+
+    def forget(self) -> None:
+        """Know nothing of what was read, and write into whichever file is there."""
+        self._bound, self._known = None, Known(self.namespace)
 
     def close(self) -> None:
         """Close all connections; a later use opens new ones."""
+        if self.untidy:
+            with suppress(StoreDown):
+                self.untidy = not self.database.tidy()
         self.database.close()
 
     @contextmanager
@@ -99,6 +103,25 @@ class Ledger:
             with self.view() as view:
                 self._known.latest = view.settings
         return self._known.latest
+
+    def make(self, make: Callable[[View], AnyEntry]) -> Appended:
+        """
+        Write an entry that is made from the namespace as it is just before.
+
+        Args:
+            make: Makes it, or raises, and nothing is written. Nobody else can write between.
+
+        Raises:
+            StoreDown: The database cannot be reached, or is locked or full.
+
+        """
+        self.catch_up()
+        with self._writing() as writing:
+            writing.help_all()
+            done = writing.append(make(writing.view()))
+        if done.outcome is None:
+            self.catch_up()
+        return done
 
     def append(
         self,
@@ -168,7 +191,7 @@ class Ledger:
         progress: Progress | None = None,
     ) -> Loaded:
         """
-        Write many entries, a thousand in a transaction.
+        Write many entries, a thousand in a transaction, or fewer where they take long.
 
         Args:
             entries: What is written; those that are refused keep no other from being written.
@@ -181,13 +204,15 @@ class Ledger:
         given = iter(entries)
         done = new = 0
         refused: list[tuple[int, Refused]] = []
-        while some := list(islice(given, BATCH)):
-            with self._pausing(), self._writing() as writing:
+        some: list[AnyEntry] = []
+        while some := some or list(islice(given, BATCH)):
+            with pausing(self.database), self._writing() as writing:
                 writing.help_all()
-                written, faults = _written(writing, some, done)
-            new += written
+                count, there, faults = written(writing, some, done)
+            some = some[count:]
+            new += there
             refused.extend(faults)
-            done += len(some)
+            done += count
             if progress is not None:
                 progress(done)
         self.catch_up()
@@ -203,7 +228,7 @@ class Ledger:
         """
         steps = 0
         while self._behind():
-            with self._pausing(), self._writing() as writing:
+            with pausing(self.database), self._writing() as writing:
                 steps += writing.help()
             if progress is not None:
                 progress(steps)
@@ -229,7 +254,7 @@ class Ledger:
         """
         given, new, done = iter(lines), 0, 0
         while some := list(islice(given, BATCH)):
-            with self._pausing(), self._writing() as writing:
+            with pausing(self.database), self._writing() as writing:
                 for id_, what, at in some:
                     if isinstance(what, str):
                         told = writing.blank(id_, what, at)
@@ -241,18 +266,19 @@ class Ledger:
         return new, done - new
 
     @contextmanager
-    def _pausing(self) -> Generator[None]:
-        """Rest behind a long transaction: SQLite has no queue, and others look now and then."""
-        began = time.monotonic()
-        yield
-        if self.database.file is not None:
-            took = time.monotonic() - began
-            time.sleep(min(REST * took, LONGEST) if took > SHORT else 0)
-
-    @contextmanager
     def _writing(self) -> Generator[Writing]:
         """Lend a namespace to write to; in this process one thread after the other."""
-        with self._turn, self.database.line("write") as line:
+        with self._turn:
+            with self._lent() as writing:
+                yield writing
+            if writing.emptied or self.untidy:
+                self.untidy = not self.database.tidy(patient=writing.emptied)
+
+    @contextmanager
+    def _lent(self) -> Generator[Writing]:
+        with self.database.line("write") as line:
+            if self._bound is not None and self._bound != self.identity:
+                raise StoreDown("its file was taken away")
             writing = Writing(line, self.namespace, self._known, self._clock)
             yield writing
             writing.finish()
@@ -268,16 +294,3 @@ class Ledger:
             return head
         position, recorded_at = rows.last_before(line, self.namespace, known_at, head.position)
         return rows.Head(position, head.projected, recorded_at)
-
-
-def _written(
-    writing: Writing, some: Iterable[AnyEntry], first: int
-) -> tuple[int, Iterator[tuple[int, Refused]]]:
-    new = 0
-    refused: list[tuple[int, Refused]] = []
-    for number, entry in enumerate(some, first):
-        try:
-            new += writing.append(entry).new
-        except Refused as fault:
-            refused.append((number, fault))
-    return new, iter(refused)

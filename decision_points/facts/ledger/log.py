@@ -112,6 +112,8 @@ class Log:
 
     def entry(self, id: str) -> Stored | None:  # noqa: A002 - the column's name
         """Give the entry of an id; None: there is none, or its content was erased."""
+        if not (id.isascii() and id.isalnum()):  # as all ids are
+            return None
         found = self.line.execute(
             f"SELECT {rows.ENTRY} FROM facts_log WHERE namespace = ? AND id = ?"  # noqa: S608 - fixed texts
             " AND position <= ? AND body <> ''",
@@ -121,6 +123,8 @@ class Log:
 
     def key_of_entry(self, id: str) -> FactKey | None:  # noqa: A002 - the column's name
         """Give the fact that the entry of an id is about, also of one that was erased."""
+        if not (id.isascii() and id.isalnum()):  # as all ids are
+            return None
         found = self.line.execute(
             "SELECT key FROM facts_log WHERE namespace = ? AND id = ? AND position <= ?",
             (self.namespace, id, self.position),

@@ -46,11 +46,10 @@ def settle(
         return
     with ledger.view() as view:
         now = view.settings
-    faults = _faults(now, policy, registry)
-    if not faults:
+    if not _differs(now, policy, registry):
         return
-    if now.adopted and not adopt:
-        raise_all(faults)
+    if not adopt:
+        raise_all(_faults(now, policy, registry))
     entry = Adopted(
         policy=(policy or now.policy).plain(),
         registry=(registry or now.registry).plain(),
@@ -74,13 +73,20 @@ def _same(view: View, before: Settings) -> None:
         raise _There
 
 
+def _differs(now: Settings, policy: Policy | None, registry: Registry | None) -> bool:
+    pairs = ((policy, now.policy), (registry, now.registry))
+    given = [(one.version, held.version) for one, held in pairs if one is not None]
+    return any(one != held for one, held in given) or (bool(given) and not now.adopted)
+
+
 def _faults(now: Settings, policy: Policy | None, registry: Registry | None) -> list[Fault]:
+    """Tell where what is given differs from what was adopted; a half that is empty never was."""
     faults: list[Fault] = []
-    for what, given, held in (
-        ("policy", policy, now.policy),
-        ("registry", registry, now.registry),
+    for what, given, held, empty in (
+        ("policy", policy, now.policy, Policy()),
+        ("registry", registry, now.registry, Registry()),
     ):
-        if given is not None and (given.version != held.version or not now.adopted):
+        if given is not None and held.version not in {given.version, empty.version}:
             problem = f"it is version {given.version[:12]}, and {held.version[:12]} was adopted"
             fix = (
                 "See what it changes with `pointsman facts what-if`, then adopt it with"

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from ....gateway.journal.lines import Line
 from ..dependents import propagate
 from ..disputes import Dispute, Event, advanced, announced, gone_stale
-from ..entries import AnyEntry, Asserted, Stored, Used
+from ..disputes.events import Standing
+from ..entries import AnyEntry, Asserted, Erased, Stored, Used
 from ..folding import due, fold, living
 from ..keys import FactKey
 from ..outcomes import Outcome
 from . import rows, stories
-from .fact import Fact, read_fact, read_page
+from .fact import Fact, mattering, read_dispute, read_fact, read_page
 from .settings import Settings
 from .view import View
 
@@ -80,13 +81,13 @@ class Projector:
         entries = (*fact.story, *settings.quarantines) if settings.quarantines else fact.story
         counts = living(entries, registry)
         new = fold(fact.key, counts, policy, registry, at)
+        before = self._before(fact, stored, new)
         disputes, events = advanced(
-            fact.disputes, stored, fact.outcome, new, cause=cause, dismissed=counts.dismissed
+            before, stored, fact.outcome, new, cause=cause, dismissed=counts.dismissed
         )
-        if disputes != fact.disputes:
-            self._disputes.update((one.id, one) for one in disputes)
-            fact.disputes = disputes
-        self._tell(events)
+        self._disputes.update((one.id, one) for one in disputes if one not in before)
+        fact.disputes = mattering(disputes)
+        self._tell(events or self._emptied(stored, new))
         fact.outcome = new
         self._keep(fact, stored, due(counts, policy, registry, at))
         self.steps += 1
@@ -170,6 +171,41 @@ class Projector:
         if self._events:
             rows.happened(self._line, self._events)
             self._events.clear()
+
+    def _before(self, fact: Fact, stored: Stored, new: Outcome) -> tuple[Dispute, ...]:
+        """Give a fact's disputes that an entry may move, also where it names one that is over."""
+        there = {one.id for one in fact.disputes}
+        named = {getattr(stored.entry, "dispute", ""), new.dispute} - there - {""}
+        found = (self._dispute(fact.key, id_) for id_ in sorted(named))
+        return (*fact.disputes, *(one for one in found if one is not None))
+
+    def _dispute(self, key: FactKey, id_: str) -> Dispute | None:
+        noted = self._disputes.get(id_)
+        if noted is None:
+            return read_dispute(self._line, self.namespace, key, id_)
+        return noted if noted.key == key else None
+
+    def _emptied(self, stored: Stored, new: Outcome) -> tuple[Event, ...]:
+        """Tell what a fact comes to without what was erased; what it was before is gone (RF-48)."""
+        if not isinstance(stored.entry, Erased):
+            return ()
+        found = self._line.execute(
+            "SELECT 1 FROM facts_log WHERE namespace = ? AND id = ? AND position < ?",
+            (self.namespace, stored.entry.target, stored.position),
+        ).fetchone()
+        if found is None:  # it was kept out: it never counted
+            return ()
+        told = Event(
+            position=stored.position,
+            key=new.key,
+            kind="disputed" if new.status == "disputed" else "decided",
+            at=stored.recorded_at,
+            after=Standing.of(new),
+            rule=new.decided_by or new.reason,
+            ids=(new.dispute,) if new.status == "disputed" else new.trace.unbeaten,
+            cause="erased",
+        )
+        return (told,)
 
     def _begin(self, position: int) -> None:
         if position != self._position:

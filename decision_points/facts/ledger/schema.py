@@ -153,4 +153,5 @@ inputs = Table(
 PROJECTED = (current, events, disputes, inputs)
 """The tables that are worked out."""
 
-FACTS = Tables(HEAD, VERSIONS, metadata, Path(__file__).parent / "migrations")
+WHERE = "the facts' database"
+FACTS = Tables(HEAD, VERSIONS, metadata, Path(__file__).parent / "migrations", WHERE)

@@ -1,4 +1,4 @@
-"""Whether what is worked out is what the log says: worked out again beside it, and compared."""
+"""Whether what is worked out is what the log says, and the log itself is whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 from ....gateway.journal.lines import Line
 from . import rows, schema
 from .ledger import Ledger
+from .proving import MOST, Difference, Found, Proof
 from .settings import Known
 from .writing import Writing
 
 PAGE = 1000
-MOST = 100  # differences that are listed
 
 ORDERS = {
     "facts_current": "key",
@@ -25,25 +25,6 @@ ORDERS = {
 """Table → what tells its rows apart within a namespace."""
 
 
-class Difference(msgspec.Struct, frozen=True):
-    """
-    A row that is not what the log says.
-
-    Attributes:
-        table: Where.
-        row: What tells it apart, as in the table.
-        fault: `missing`, `extra` or `other`.
-
-    """
-
-    table: str
-    row: str
-    fault: str
-
-    def __str__(self) -> str:
-        return f"{self.table}: {self.row} is {self.fault}"
-
-
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """
     What a comparison found.
@@ -51,9 +32,12 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         entries: How many the log has.
         facts: How many facts are worked out.
-        count: How many rows are not what the log says.
-        differences: The first of them.
+        count: How many rows are not what the log says, and of the log not what they were.
+        differences: The first of them. Where the log or its head differs, only these: what is
+            worked out is then not compared.
         repaired: Whether everything was worked out anew.
+        broken: How many of `count` are of the log itself. It cannot be repaired, and nothing is
+            worked out from it anew: restore an export, or a copy of the database.
 
     """
 
@@ -62,6 +46,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     differences: tuple[Difference, ...]
     repaired: bool = False
+    broken: int = 0
 
     @property
     def same(self) -> bool:
@@ -78,25 +63,56 @@ def verify(
     ledger: Ledger, *, repair: bool = False, progress: Callable[[int], None] | None = None
 ) -> Verified:
     """
-    Work out everything again, in tables that are gone afterwards, and compare.
+    Look whether the log is whole; work out everything again beside it, and compare.
 
     Args:
         ledger: Whose namespace.
-        repair: Where something differs, work it out anew for good.
+        repair: Where what is worked out differs, work it out anew for good. The log itself
+            cannot be repaired: where it differs nothing is written.
         progress: Told how many entries were done.
 
     Raises:
         StoreDown: The database cannot be reached.
 
     """
-    ledger.catch_up()
-    # apart: a server's prepared statements go on meaning the tables that they were made for
-    with ledger.database.line("read", apart=True) as line:
-        found = _compared(line, ledger.namespace, progress)
-    if found.same or not repair:
+    with ledger.database.line("read") as line:
+        found = _proved(Proof(line, ledger.namespace).walk(), line)
+    if found.same:
+        ledger.catch_up()
+        # apart: a server's prepared statements go on meaning the tables that they were made for
+        with ledger.database.line("read", apart=True) as line:
+            found = _compared(line, ledger.namespace, progress)
+    if found.same or found.broken or not repair:
         return found
+    if not _head_again(ledger):  # somebody altered the log meanwhile
+        return verify(ledger)
     ledger.anew()
     return msgspec.structs.replace(found, repaired=True)
+
+
+def _proved(proof: Proof, line: Line) -> Verified:
+    facts = line.execute(
+        "SELECT COUNT(*) FROM facts_current WHERE namespace = ?", (proof.namespace,)
+    ).fetchone()[0]
+    return Verified(
+        entries=proof.told.position,
+        facts=facts,
+        count=proof.log.count + proof.head.count,
+        differences=(*proof.log.first, *proof.head.first)[:MOST],
+        broken=proof.log.count,
+    )
+
+
+def _head_again(ledger: Ledger) -> bool:
+    """Write the head as the log tells it; say whether the log is whole."""
+    with ledger.database.line("write") as line:
+        rows.head(line, ledger.namespace, lock=True)
+        proof = Proof(line, ledger.namespace).walk()
+        if proof.log.count:
+            return False
+        if proof.head.count:
+            rows.keep_head(line, ledger.namespace, proof.told._replace(projected=0, resume=""))
+    return True
 
 
 def _compared(line: Line, namespace: str, progress: Callable[[int], None] | None) -> Verified:
@@ -105,19 +121,19 @@ def _compared(line: Line, namespace: str, progress: Callable[[int], None] | None
     try:
         _beside(line, side, namespace, head)
         _worked_out(line, namespace, progress)
-        count, first = 0, list[Difference]()
+        found = Found()
         for table in schema.PROJECTED:
             for one in _differences(line, side, namespace, table.name):
-                count += 1
-                if len(first) < MOST:
-                    first.append(one)
+                found.note(one.table, one.row, one.fault)
         facts = line.execute(
             f"SELECT COUNT(*) FROM {side.kept}.facts_current WHERE namespace = ?",  # noqa: S608 - fixed texts
             (namespace,),
         ).fetchone()[0]
     finally:
         _dropped(line, side)
-    return Verified(entries=head.position, facts=facts, count=count, differences=tuple(first))
+    return Verified(
+        entries=head.position, facts=facts, count=found.count, differences=tuple(found.first)
+    )
 
 
 def _schema(line: Line) -> str:

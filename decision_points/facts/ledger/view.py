@@ -8,8 +8,9 @@ from typing import Any
 from ..disputes import Dispute, Event
 from ..errors import Refused
 from ..keys import FactKey
+from ..values.texts import unfit
 from . import rows
-from .log import Log
+from .log import LAST, Log
 from .rows import Current, InputRow
 
 PAGE = 1000  # rows read at once
@@ -38,6 +39,7 @@ class View(Log):
         *,
         id: str = "",  # noqa: A002 - the column's name
         states: Iterable[str] = (),
+        waiting: bool = False,
     ) -> Iterator[Dispute]:
         """
         Give disputes as they are worked out, the oldest first.
@@ -46,6 +48,7 @@ class View(Log):
             key: Of this fact; None: of any.
             id: Only this one; empty: any.
             states: In one of these states; empty: in any.
+            waiting: Only those that were put to a person who has not been heard.
 
         """
         wanted, given = ["namespace = ?"], [self.namespace]
@@ -58,6 +61,9 @@ class View(Log):
         if named := tuple(states):
             wanted.append(f"state IN ({rows.marks(len(named))})")
             given.extend(named)
+        if waiting:  # JSON in which what is empty is left out, and quotes of texts are escaped
+            wanted.append("body LIKE ?")
+            given.append('%"waiting":"%')
         return (rows.decode_dispute(row[0]) for row in self._disputes(wanted, given))
 
     def events(self, after: int = 0, limit: int = PAGE) -> list[Event]:
@@ -98,10 +104,11 @@ class View(Log):
 
         """
         if isinstance(cursor, int):
-            return cursor, 0
+            return min(cursor, LAST), 0
         position, _, rest = cursor.partition(":")
         key, _, kind = rest.rpartition(":")
-        if not (position.isascii() and position.isdigit() and kind):
+        whole = position.isascii() and position.isdigit() and len(position) < len(str(LAST))
+        if not (whole and kind) or unfit(cursor):
             raise Refused("bad_cursor", "it is no event's id", "Give a position, or an event's id")
         found = self.line.execute(
             "SELECT n FROM facts_events WHERE namespace = ? AND position = ? AND key = ?"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ....gateway.journal.lines import Line
-from ..entries import AnyEntry, Asserted, Erased, Stored
+from ..entries import AnyEntry, Erased, Stored
 from ..errors import Refused
 from ..keys import FactKey
 from ..outcomes import Outcome
-from ..policy import Policy
+from ..stating import canonical
 from . import rows, schema, stories
+from .checking import bounded as hold
+from .checking import erased, id_of, legible
 from .projecting import Projector
 from .settings import Known, Settings
 from .view import View
 from .widening import widen
 
 BATCH = 1000  # entries in one transaction
+SPAN = 0.4  # seconds after which a transaction takes on no further entry: others wait for it
 
 
 class Appended(NamedTuple):
@@ -31,6 +35,8 @@ class Appended(NamedTuple):
         new: Whether it was not there before.
         outcome: What its fact comes to with it; None: it is about no fact, or that is not worked
             out yet.
+        notes: What its writer should know: `not_gone_yet`: what was erased is still in SQLite's
+            log, for somebody was reading; the next write or closing takes it out.
 
     """
 
@@ -39,6 +45,7 @@ class Appended(NamedTuple):
     recorded_at: int
     new: bool
     outcome: Outcome | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Writing:
@@ -53,11 +60,13 @@ class Writing:
 
     Attributes:
         head: How far it is.
+        emptied: Whether content was taken out.
 
     """
 
     def __init__(self, line: Line, namespace: str, known: Known, clock: Callable[[], int]) -> None:
         self.head = rows.head(line, namespace, lock=True)
+        self.emptied = False
         self._line = line
         self._namespace = namespace
         self._known = known
@@ -86,11 +95,13 @@ class Writing:
             bounded: Hold it to the policy's limits.
 
         Raises:
-            Refused: There are too many assertions about the fact, or of its source; or a text is
-                too long, or is none.
+            Refused: There are too many assertions about the fact, or of its source; a text is too
+                long, or is none; or it is no entry that could be read again.
 
         """
-        about, id_, settings = entry.about, _id(entry), self.settings
+        about, id_, settings = entry.about, id_of(entry), self.settings
+        if about is not None and not canonical(about):
+            raise Refused("bad_key", "the key is in no canonical form", "Make it with store.key")
         story = [] if about is None else self._story(about, settings)
         for one in story:
             if one.id == id_:
@@ -98,8 +109,8 @@ class Writing:
         position, time = self.head.position + 1, self._time(at)
         stored = Stored(position=position, id=id_, recorded_at=time, entry=entry)
         if bounded:
-            _bounded(entry, story, settings.policy)
-        blank = _erased(story, id_)
+            hold(entry, story, settings.policy)
+        blank = erased(story, id_)
         if not rows.insert(self._line, self._row(stored, blank=blank)):
             return self._there(id_, about)
         now = about is not None and not later and not self.head.behind
@@ -134,11 +145,14 @@ class Writing:
         wide = (n for n, one in enumerate(waiting) if one.entry.about is None)
         some = waiting[: next(wide, len(waiting))]
         settings = self._known.at(self._line, some[0].position)
-        for one in some:
-            self._projector.entry(one, settings)
+        until, last = time.monotonic() + SPAN, some[0]
+        for last in some:
+            self._projector.entry(last, settings)
+            if time.monotonic() > until:
+                break
         steps, self._projector.steps = self._projector.steps, 0
         self._projector.forget()
-        self.head = self.head._replace(projected=some[-1].position)
+        self.head = self.head._replace(projected=last.position)
         return steps
 
     def help_all(self) -> None:
@@ -187,6 +201,8 @@ class Writing:
 
     def _row(self, stored: Stored, *, blank: bool) -> tuple[object, ...]:
         entry = stored.entry
+        body = "" if blank else rows.text(entry)
+        legible(entry, body)
         return (
             self._namespace,
             stored.position,
@@ -195,7 +211,7 @@ class Writing:
             "" if entry.about is None else rows.written(entry.about),
             "" if blank else rows.source_of(entry),
             stored.recorded_at,
-            "" if blank else rows.text(entry),
+            body,
         )
 
     def _moved(self, stored: Stored, *, projected: bool) -> None:
@@ -215,6 +231,7 @@ class Writing:
             " WHERE namespace = ? AND id = ? AND kind = 'asserted' AND body <> ''",
             (self._namespace, id_),
         )
+        self.emptied = self.emptied or bool(done.rowcount)
         return bool(done.rowcount)
 
     def _waiting(self) -> list[Stored]:
@@ -233,41 +250,3 @@ class Writing:
         else:
             self.head = self.head._replace(projected=stored.position - 1, resume=further)
         return steps
-
-
-def _id(entry: AnyEntry) -> str:
-    try:
-        return entry.id
-    except UnicodeEncodeError:  # half of a character that takes two
-        raise Refused("bad_text", "it has a character that is none") from None
-
-
-def _bounded(entry: AnyEntry, story: Sequence[Stored], policy: Policy) -> None:
-    """Refuse more assertions about a fact, or a longer text, than the policy lets in (RF-80)."""
-    limits = policy.limits
-    if not isinstance(entry, Asserted):
-        _short(entry, limits.text_characters)
-        return
-    source = entry.assertion.source
-    if len(story) < min(limits.per_key, limits.per_source_per_key):
-        return
-    said = [one.entry.assertion.source for one in story if isinstance(one.entry, Asserted)]
-    of_source = said.count(source)
-    for there, most, whose in (
-        (of_source, limits.per_source_per_key, "this source"),
-        (len(said), limits.per_key, "all sources"),
-    ):
-        if there >= most:
-            problem = f"{there} assertions of {whose} about this fact are there; {most} are let in"
-            raise Refused("too_many", problem, "Raise the limit in the policy, or write fewer")
-
-
-def _short(entry: AnyEntry, most: int) -> None:
-    for name in ("by", "to", "resolver", "reason"):
-        if len(getattr(entry, name, "")) > most:
-            raise Refused("too_long", f"{name} is longer than {most} characters", "Shorten it")
-
-
-def _erased(story: Sequence[Stored], id_: str) -> bool:
-    """Whether an assertion was erased before it came, or came again."""
-    return any(isinstance(one.entry, Erased) and one.entry.target == id_ for one in story)
