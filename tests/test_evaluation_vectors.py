@@ -410,6 +410,7 @@ def test_the_reference_chooses_the_same_thresholds(
     assume(abs(edge - round(edge)) > 1e-9)  # there the rounding of either decides
     confidences, right = columns(rows)
     chosen, trace = reference.ltt_threshold(confidences, right, alpha, delta, CENTS, start)
+    assume(all(abs(p - delta) > 1e-9 for *_, p in trace))  # there, too
 
     steps = certifying.fixed_sequence(confidences, right, alpha, delta, start, CENTS)
     found = certifying.ltt(confidences, right, alpha, delta, start, CENTS)

@@ -319,7 +319,7 @@ class Late:
 
     @hookimpl
     def pointsman_commands(self) -> dict[str, Any]:
-        return {"facts": lambda: None}
+        return {"tariffs": lambda: None}
 
     @hookimpl
     def pointsman_tools(self) -> dict[str, Any]:
@@ -333,7 +333,7 @@ def test_a_plugin_can_be_given_by_hand() -> None:
 
     assert "late" in found.offers
     assert ("Late", plugin.seen) in found.observers
-    assert found.commands.keys() >= {"facts"}
+    assert found.commands.keys() >= {"tariffs"}
     assert found.tools == {"reconcile": len}
 
 
