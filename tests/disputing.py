@@ -15,6 +15,17 @@ KEY = FactKey("here", "acme", "city")
 START = 1_700_000_000_000_000  # microseconds
 STEP = 1_000_000  # from one entry to the next, in microseconds
 
+
+class Clock:
+    """A time that moves when it is told."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> int:
+        return self.now
+
+
 POLICY = Policy.of({"attributes": {"city": {"change": "over_time"}}})
 REGISTRY = Registry.of(
     {

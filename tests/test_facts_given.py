@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from disputing import START
+from disputing import START, Clock
 from pointsman.decision_points.facts import FactStore, Receipt, Refused, Superseded
 from pointsman.decision_points.facts.entries import Spent
 
@@ -27,16 +27,6 @@ REGISTRY = {
 }
 SECOND = 1_000_000  # microseconds
 NAN = float("nan")
-
-
-class Clock:
-    """A time that moves when it is told."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture

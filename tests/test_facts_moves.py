@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from disputing import START
+from disputing import START, Clock
 from journaled import schema_of, server
 from pointsman.decision_points.facts import (
     Dispute,
@@ -37,16 +37,6 @@ REGISTRY = {
 }
 MINUTE = 60_000_000  # microseconds
 LEASE = 30 * MINUTE
-
-
-class Clock:
-    """A time that moves when it is told."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from boxed import escalating, items, person, ready
 from commanding import clean
-from disputing import START
+from disputing import Clock
 from pointsman import Gateway, NoAnswer, Reason, Reply, SetupError, scripted
 from pointsman.decision_points.facts import Dispute, FactStore, Refused, Superseded
 from pointsman.decision_points.facts.disputes import Settled
@@ -33,16 +33,6 @@ REGISTRY = {
 }
 SECOND = 1_000_000  # microseconds
 Make = Callable[..., Gateway]
-
-
-class Clock:
-    """A time that moves when it is told."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture

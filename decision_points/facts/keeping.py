@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ Rules: TypeAlias = str | Path | Mapping[str, Any]
 NOTHING: Mapping[str, str] = {}
 
 
-class Keeping:
+class Keeping(ABC):
     """
     One namespace of facts, as its operator has it.
 
@@ -38,9 +39,9 @@ class Keeping:
     _clock: Callable[[], int]
 
     @property
+    @abstractmethod
     def ledger(self) -> Ledger:
         """The log and what is worked out from it, ready for use."""
-        raise NotImplementedError
 
     @contextmanager
     def view(self, *, known_at: Time | None = None) -> Generator[View]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 
 WAIT = 1.0  # seconds at most that a fork waits for what other threads are doing
 
 
-class Resting:
+class Resting(ABC):
     """
     What is to be at rest at a fork, in whose course nobody begins to use it.
 
@@ -50,13 +51,13 @@ class Resting:
                 if _gate.shut:
                     _gate.turn.notify_all()
 
+    @abstractmethod
     def rest(self) -> None:
         """Close everything: nobody uses it, and a fork is next."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inherited(self) -> None:
         """Leave to the parent, in its child, what could not be closed."""
-        raise NotImplementedError
 
 
 class _Gate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
@@ -157,6 +157,20 @@ def tables(given: object, page: Page) -> dict[str, Any]:
         return table(given)
     page.wrong("it is no table", f"Write [{page.at}.NAME] and below it what holds for NAME")
     return {}
+
+
+def named(given: object, name: Callable[[str], str], page: Page) -> Iterator[tuple[str, Any, Page]]:
+    """Give the tables of a table, each under the one form of its *name*, with its place."""
+    written: dict[str, str] = {}
+    for text, one in tables(given, page).items():
+        form, place = name(text), page.within(text)
+        if not form:
+            place.wrong("its name is empty", "Give it a name")
+        elif form in written:
+            place.wrong(f"it is the same name as {written[form]!r}", "Write it once")
+        else:
+            written[form] = text
+            yield form, one, place
 
 
 def _told(message: str, kind: Any) -> tuple[str, str]:  # noqa: ANN401 - a type form

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ import msgspec
 from ....gateway.errors import raise_all
 from ..files.durations import duration
 from ..files.reading import toml_of
-from ..files.tables import Before, Page, members, read, table, tables
+from ..files.tables import Before, Page, members, named, read, table, tables
 from ..keys import tidy
 from .attributes import Attribute
 from .checking import check
@@ -107,7 +107,7 @@ def policy_from(given: Mapping[str, Any], where: str) -> Policy:
 
 def _attributes(given: object, general: dict[str, Any], page: Page) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
-    for name, said, place in _tidied(given, page):
+    for name, said, place in named(given, tidy, page):
         found[name] = one = _attribute(name, said, general, place)
         check(one, place)
     return found
@@ -129,7 +129,7 @@ def _fields(given: object, record: Attribute, page: Page) -> dict[str, Attribute
     """Read the fields of a record; they are written like it unless they say otherwise."""
     same = {"locale": record.locale, "zone": record.zone, "currency": record.currency}
     found: dict[str, Attribute] = {}
-    for name, said, place in _tidied(given, page):
+    for name, said, place in named(given, tidy, page):
         if more := table(said).keys() - set(IN_A_RECORD):
             fix = f"Say it of {record.name}: its fields are decided together (RF-05)"
             place.wrong(f"a field of a record has no {', '.join(sorted(more))}", fix)
@@ -155,7 +155,7 @@ def _rules(given: object, page: Page) -> dict[str, Any]:
 
 def _names(given: object, page: Page) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, one, place in _tidied(given, page):
+    for name, one, place in named(given, tidy, page):
         if isinstance(one, str):
             found[name] = one
         else:
@@ -164,21 +164,9 @@ def _names(given: object, page: Page) -> dict[str, str]:
 
 
 def _hierarchies(given: object, page: Page) -> dict[str, dict[str, str]]:
-    return {name: nested(tables(one, place), place) for name, one, place in _tidied(given, page)}
-
-
-def _tidied(given: object, page: Page) -> Iterator[tuple[str, Any, Page]]:
-    """Give the tables of a table, each under the one form of its name, with its place."""
-    seen: dict[str, str] = {}
-    for written, one in tables(given, page).items():
-        name, place = tidy(written), page.within(written)
-        if not name:
-            place.wrong("its name is empty", "Give it a name")
-        elif name in seen:
-            place.wrong(f"it is the same name as {seen[name]!r}", "Write it once")
-        else:
-            seen[name] = written
-            yield name, one, place
+    return {
+        name: nested(tables(one, place), place) for name, one, place in named(given, tidy, page)
+    }
 
 
 def _span(text: object) -> int:

@@ -11,7 +11,7 @@ import msgspec
 from ....gateway.errors import raise_all
 from ..files.durations import duration
 from ..files.reading import rows_of, toml_of
-from ..files.tables import Before, Page, members, read, tables
+from ..files.tables import Before, Page, members, named, read
 from ..keys import seen, tidy
 from .checking import check
 from .declared import SKEW, Registry
@@ -105,7 +105,7 @@ def registry_from(given: Mapping[str, Any], where: str, folder: Path | None = No
         order=_order(top, page),
         groups=_scopes(given.get("groups", {}), tidy, page.within("groups")),
         attributes=_scopes(given.get("attributes", {}), tidy, page.within("attributes")),
-        sources=_sources([*rows, *_named(given.get("sources", {}), seen, page.within("sources"))]),
+        sources=_sources([*rows, *named(given.get("sources", {}), seen, page.within("sources"))]),
         actors=dict(_actors(given.get("actors", {}), page.within("actors"))),
         usual_skew=top.skew,
     )
@@ -126,7 +126,7 @@ def _order(written: _Order, page: Page) -> Order:
 
 def _scopes(given: object, name: Callable[[str], str], page: Page) -> dict[str, Scope]:
     found: dict[str, Scope] = {}
-    for one, table, place in _named(given, name, page):
+    for one, table, place in named(given, name, page):
         written = _Scope(**read(_Scope, table, place, _NAMES))
         found[one] = Scope(
             order=_order(written, place),
@@ -161,24 +161,8 @@ def _filed(folder: Path | None, name: str, page: Page) -> Iterator[tuple[str, ob
 
 
 def _actors(given: object, page: Page) -> Iterator[tuple[str, Actor]]:
-    for name, table, place in _named(given, seen, page):
+    for name, table, place in named(given, seen, page):
         yield name, Actor(**read(Actor, table, place, _NAMES))
-
-
-def _named(
-    given: object, name: Callable[[str], str], page: Page
-) -> Iterator[tuple[str, Any, Page]]:
-    """Give the tables of a table, each under the one form of its name, with its place."""
-    written: dict[str, str] = {}
-    for text, table in tables(given, page).items():
-        one, place = name(text), page.within(text)
-        if not one:
-            place.wrong("its name is empty", "Give it a name")
-        elif one in written:
-            place.wrong(f"it is the same name as {written[one]!r}", "Write it once")
-        else:
-            written[one] = text
-            yield one, table, place
 
 
 def _span(text: object) -> int:

@@ -1,0 +1,1 @@
+"""What `benchmarks/reconciliation.py` is made of: sets, rules beside ours, figures."""
