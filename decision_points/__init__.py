@@ -31,7 +31,7 @@ from .convergence import (
     lane_of,
 )
 from .extraction import Candidate, Parameters
-from .facts.dispute import FACT_DISPUTE, DisputeState
+from .facts.fact_dispute import FACT_DISPUTE, DisputeState
 from .goals import MULTI_INTENT, MultiIntentState, usable
 from .guardrails import Action, Rail, guardrail, on_output, rail
 from .interruption import (

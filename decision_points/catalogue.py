@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .convergence import CONVERGENCE, COUNCIL, DEBATE_ESCALATION, DEBATE_LANE
-from .facts.dispute import FACT_DISPUTE
+from .facts.fact_dispute import FACT_DISPUTE
 from .goals import MULTI_INTENT
 from .interruption import PROCESSING_INTERRUPTION
 from .judges import JUDGE_ALUC, JUDGE_CSI, JUDGE_LLM_JUDGE, JUDGE_RQLT, JUDGE_VCTN

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ....gateway.errors import JournalDown
-from ..dispute import UNRESOLVED
+from ..fact_dispute import UNRESOLVED
 from ..entries import Escalated
 from ..errors import Refused, Superseded
 from .checking import NAME, fitting

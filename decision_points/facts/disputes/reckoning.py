@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....gateway.records import HUMAN
 from ....gateway.settings import CURRENT
-from ..dispute import UNRESOLVED
+from ..fact_dispute import UNRESOLVED
 from .checking import counted
 
 if TYPE_CHECKING:

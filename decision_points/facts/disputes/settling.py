@@ -12,7 +12,7 @@ from ....gateway.errors import JournalDown, NoAnswer
 from ....gateway.journal.troubles import StoreDown
 from ....gateway.kinds import OPTIONS
 from ....gateway.records import HUMAN
-from ..dispute import FACT_DISPUTE
+from ..fact_dispute import FACT_DISPUTE
 from ..entries import Receipt, Spent
 from ..errors import Refused, Superseded
 from .dispute import Dispute

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..assertions import Value
-from ..dispute import Proposed, Statement
+from ..fact_dispute import Proposed, Statement
 from ..outcomes import Candidate, candidate_id
 from ..telling.escaping import escaped
 from ..telling.spelling import SAID_OF_MEMBERS, spellings, spelt_apart
