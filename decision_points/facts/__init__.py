@@ -2,12 +2,12 @@
 Facts that agents disagree about: what each source said, what it comes to, and what is in dispute.
 
 An assertion goes this way: `stating` makes it of what a writer hands over (`canonical`, `values`,
-`times`, under a `policy`); the `ledger` writes it into the log (`entries`) and has `folding` work out
-what the fact comes to (`outcomes`, by the `registry` of sources); `disputes` keeps what nothing
-decides between, and `fact_dispute` is the decision point that is asked. `store` is what users hold:
-it reads (`recalling`, `reading`), looks over all of it (`overlooking`: `whatif`, `auditing`,
-`dependents`) and takes back or rules anew (`keeping`). `telling`, `commands` and `agents` show it to
-people, terminals and models; `treating` carries out what was decided about parameters.
+`times`, under a `policy`); the `ledger` writes it into the log (`entries`) and has `folding` work
+out what the fact comes to (`outcomes`, by the `registry` of sources); `disputes` keeps what nothing
+decides between, and `fact_dispute` is the decision point that is asked. `store` is what users
+hold: it reads (`recalling`, `reading`), looks over all of it (`overlooking`: `whatif`, `auditing`,
+`dependents`) and takes back or rules anew (`keeping`). `telling`, `commands` and `agents` show it
+to people, terminals and models; `treating` carries out what was decided about parameters.
 
 Every name is loaded when it is first used: importing the catalogue opens no database's library.
 """

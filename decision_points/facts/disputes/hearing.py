@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ....gateway.errors import JournalDown
-from ..fact_dispute import UNRESOLVED
 from ..entries import Escalated
 from ..errors import Refused, Superseded
+from ..fact_dispute import UNRESOLVED
 from .checking import NAME, fitting
 from .ended import Ending, Settled
 from .plea import Plea

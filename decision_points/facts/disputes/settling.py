@@ -12,9 +12,9 @@ from ....gateway.errors import JournalDown, NoAnswer
 from ....gateway.journal.troubles import StoreDown
 from ....gateway.kinds import OPTIONS
 from ....gateway.records import HUMAN
-from ..fact_dispute import FACT_DISPUTE
 from ..entries import Receipt, Spent
 from ..errors import Refused, Superseded
+from ..fact_dispute import FACT_DISPUTE
 from .dispute import Dispute
 from .ended import Ending, Settled
 from .plea import Plea
